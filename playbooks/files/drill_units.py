@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Play systemd for the watchers of a rehearsal: run each asker, and start the draining and the telling unit when files for them appear.
 
 ``drill_units.py FOLDER SECONDS VM...``: the folder has the archive, ``simulator.pid``, and for each VM a folder with its settings. It ends with the

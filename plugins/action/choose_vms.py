@@ -1,32 +1,28 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# What it does is documented with the module of the same name.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 from __future__ import annotations
 
 import typing as t
 
-from ansible.errors import AnsibleError
 from ansible.utils.display import Display
 
 from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core import plain_values
-from ..plugin_utils._maintenance.config.capacity_groups import CapacityError, load
-from ..plugin_utils._maintenance.observe import expected_identity
+from ..plugin_utils._core.wrong_input import WrongInput
+from ..plugin_utils._maintenance.config.capacity_groups import load
 from ..plugin_utils._maintenance.observe.chosen_hosts import Known, choose, names_of
+from ..plugin_utils._maintenance.observe.expected_identity import of_variables
+from ..plugin_utils._settings.facts import why_refused
+from ..plugin_utils._settings.vm_variables import Evaluated
 
 SPEC: dict[str, t.Any] = {"names": {"type": "list", "elements": "str", "required": True}}
-IDENTITY = ("ansible_facts", "respond_vm_id", "vmid", "id")
 
 
 class ActionModule(OnController):
     """Choose the hosts of the play that a run looks at."""
 
     spec = SPEC
-    rules: t.ClassVar = {}
 
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         hosts = [_known(str(host), variables["hostvars"]) for host in variables["ansible_play_hosts"]]
@@ -37,23 +33,17 @@ class ActionModule(OnController):
 
 
 def _known(host: str, hostvars: t.Mapping[str, t.Mapping[str, t.Any]]) -> Known:
-    variables = hostvars[host]
-    identity = expected_identity.of_variables({name: _value(variables, name) for name in IDENTITY})
-    names = names_of(host, {"respond_vm_name": plain_values.text(_value(variables, "respond_vm_name")), "id": identity.get("name")})
-    return Known(host, names, _groups(_value(variables, "respond_capacity")))
+    variables = Evaluated(hostvars[host])
+    # The run that follows refuses a host whose facts have settings.
+    refused = bool(why_refused(variables.get("ansible_facts")))
+    configured, identity = None if refused else plain_values.text(variables.get("respond_vm_name")), of_variables(variables)
+    names = names_of(host, {"respond_vm_name": configured, "id": identity.get("name")})
+    return Known(host, names, () if refused else _groups(variables.get("respond_capacity")))
 
 
 def _groups(given: t.Any) -> tuple[tuple[str, ...], ...]:
     """Return the members of the groups. The run that follows reports what is wrong with them."""
     try:
         return tuple(group.members for group in load(plain_values.plain(given)))
-    except CapacityError:
+    except WrongInput:
         return ()
-
-
-def _value(variables: t.Mapping[str, t.Any], name: str) -> t.Any:
-    """Return a variable, or None for one that cannot be evaluated."""
-    try:
-        return variables.get(name)
-    except AnsibleError:
-        return None

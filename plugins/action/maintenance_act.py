@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# What it does is documented with the module of the same name.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 from __future__ import annotations
 
@@ -18,10 +14,13 @@ from ..module_utils._scheduled_events.host.files import LocalFiles
 from ..module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ..module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
 from ..plugin_utils._actions.either_way import EitherWay
-from ..plugin_utils._core.plain_values import flag, mapping, plain
+from ..plugin_utils._core.plain_values import flag, items, mapping, plain
+from ..plugin_utils._drain.orders import method_orders
+from ..plugin_utils._maintenance.observe import expected_identity
 from ..plugin_utils._settings import vm_variables
 from ..plugin_utils._settings.facts import why_refused
 from ..plugin_utils._settings.renamed import refused_settings, refused_variables
+from ..plugin_utils._settings.tasks_files import method_folders
 from ..plugin_utils._windows.files import check_directory
 
 # The reason why a VM is not observed; what is wrong stands beside it, for all VMs that have the same fault together.
@@ -40,12 +39,17 @@ class ActionModule(EitherWay):
         Core prints failed results whole, and a drain method's command may hold a password. After a failure a task of role respond keeps the settings. After a
         lost connection core takes no such task, so a VM with settings that is not reached has failed, and the result says how.
         """
-        given, variables = self._task.args.pop("vm_settings", None), task_vars or {}
+        given, other, variables = self._task.args.pop("vm_settings", None), self._task.args.pop("settings_of", None), task_vars or {}
         kept, fits = ({}, True) if given is None else self._settings(mapping(given), variables)
+        if other is not None and (wrong := self._take_settings_of(other, variables)):
+            return {"failed": True, "msg": wrong, "error_kind": "bad_option"}
         result = self._without_the_vm(kept.get("vm_settings"), variables)
         if result is None and not fits:
             result = {"failed": True, "msg": WRONG, "error_kind": "bad_option"}
         if result is None:
+            # As maintenance_info, where nothing is done.
+            self.reads_once = not items(self._task.args.get("actions"))
+            self._name_members(variables)
             try:
                 result = super().run(tmp, task_vars)
             except AnsibleConnectionFailure as error:
@@ -60,8 +64,28 @@ class ActionModule(EitherWay):
             self._task.args.update(found.observation)
             unfit = self._unfit_options()
         wrong = [*unfit, *found.wrong]
-        settings = {**plain(given), **found.settings, **({} if unfit else self._places_of_records()), **({"wrong": wrong} if wrong else {})}
+        folders = method_folders(variables, found.settings.pop(vm_variables.METHODS_PATH, None))
+        settings = {**plain(given), "folders": folders, **found.settings, **({} if unfit else self._places_of_records()), **({"wrong": wrong} if wrong else {})}
         return {"vm_settings": wrap_var(settings)}, not unfit
+
+    def _take_settings_of(self, other: str, variables: Mapping[str, t.Any]) -> str:
+        """Take the options from the variables of the host that the task is delegated to. Return what is wrong with them."""
+        if other not in variables["hostvars"]:
+            return f"the inventory has no host {other}"
+        found, wrong = vm_variables.of_other(variables["hostvars"][other], variables, self._templar.template)
+        self._task.args.update(found)
+        return " ".join(wrong)
+
+    def _name_members(self, variables: Mapping[str, t.Any]) -> None:
+        """Tell the methods the names in Azure of the members of their clusters, by the variables of these hosts."""
+        if given := items(self._task.args.get("actions")):
+            of_hosts = variables.get("hostvars") or {}
+
+            def name_of(host: str) -> str | None:
+                return expected_identity.azure_name(mapping(of_hosts[host])) if host in of_hosts else None
+
+            found = [(action, method_orders.members_of_orders(mapping(action).get("methods"), name_of)) for action in given]
+            self._task.args["actions"] = [{**action, "members": members} if members else action for action, members in found]
 
     def _places_of_records(self) -> dict[str, str]:
         """Return where the records are, and where on the controller itself: hosts that share a folder must be found before they use it."""

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 from __future__ import annotations
 
@@ -9,32 +7,27 @@ import string
 import time
 import typing as t
 
-from ansible.errors import AnsibleError
 from ansible.utils.display import Display
 from ansible.utils.vars import load_extra_vars
 
 from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..module_utils._scheduled_events.lease.lease_time import LIMITS
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._controller import start_gate
 from ..plugin_utils._core.plain_values import items, mapping, number, plain, text, texts
-from ..plugin_utils._drain.settings.validation import find_task_file
-from ..plugin_utils._loop import drain_loop, gate_loop, pass_loop, vm_settings
+from ..plugin_utils._core.wrong_input import WrongInput
+from ..plugin_utils._drain.kinds.tasks import find_task_file
+from ..plugin_utils._loop import batch_loop, gate_loop, pass_loop, vm_settings
 from ..plugin_utils._loop.observations import HostResults
+from ..plugin_utils._maintenance.config import capacity_groups, start_when, timing
 from ..plugin_utils._maintenance.config import policy as policies
 from ..plugin_utils._maintenance.config import settings as settings_module
-from ..plugin_utils._maintenance.config import start_when, timing
-from ..plugin_utils._maintenance.config.policy import PolicyError
-from ..plugin_utils._maintenance.config.settings import SettingsError
-from ..plugin_utils._maintenance.config.start_when import StartWhenError
 from ..plugin_utils._maintenance.observe import expected_identity
-from ..plugin_utils._maintenance.observe.reading import ObservationError
-from ..plugin_utils._maintenance.planner import PlanError
-from ..plugin_utils._maintenance.upgrade.gate_request import GateError
-from ..plugin_utils._settings import fleet_settings, near_misses, play_keywords, vm_variables
+from ..plugin_utils._maintenance.upgrade.batches import UpgradeRequest, approvals, plan_upgrade
+from ..plugin_utils._settings import near_misses, option_types, play_keywords, tasks_files, vm_variables
 from ..plugin_utils._settings.facts import refused_hosts, why_refused, why_refused_extra
 from ..plugin_utils._settings.option_types import wrong_options
 from ..plugin_utils._settings.renamed import refused_variables
-from ..plugin_utils._settings.tasks_files import TasksFileError
 
 # Letters and digits, because run ids become part of file names on the VMs.
 RUN_ID_LETTERS, RUN_ID_LENGTH = string.ascii_lowercase + string.digits, 12
@@ -47,7 +40,6 @@ BEGIN = {
     "confirm_end": {"type": "bool", "default": True},
     "observation_seconds": {"type": "int", "default": 30},
     "notify_tasks": {"type": "str", "default": ""},
-    "places": {"type": "list", "elements": "str", "default": []},
     "start_when": {"type": "raw"},
     "only_shows": {"type": "bool", "default": False},
 }
@@ -58,25 +50,40 @@ BEGIN_GATE = {
     "run": {"type": "str", "required": True},
     "who": {"type": "str", "default": ""},
     "wait_timeout": {"type": "int", "default": 3600},
-    "keepers": {"type": "list", "elements": "str", "default": []},
-    "places": {"type": "list", "elements": "str", "default": []},
+    "leases": {"type": "dict", "default": {"gate_lease_seconds": 3600}},
+    "step_seconds": {"type": "float"},
+    "keepers": {"type": "bool", "default": False},
+    "dead_run": {"type": "str", "default": ""},
 }
 BEGIN_METHODS = {
-    "action": {"type": "str", "choices": [drain_loop.DRAIN, drain_loop.RECOVER], "required": True},
+    "action": {"type": "str", "choices": [batch_loop.DRAIN, batch_loop.RECOVER], "required": True},
     "upgrade": {"type": "str", "required": True},
+    "batch": {"type": "list", "elements": "str", "required": True},
     "since": {"type": "str", "required": True},
-    "places": {"type": "list", "elements": "str", "default": []},
+}
+BEGIN_UPGRADE = {
+    "name": {"type": "str", "required": True},
+    "tasks": {"type": "str", "required": True},
+    "digest": {"type": "str", "default": ""},
+    "by": {"type": "str", "default": "serial"},
+    "serial": {"type": "raw"},
 }
 SPEC = {
     "begin": {"type": "dict", "options": BEGIN},
     "begin_gate": {"type": "dict", "options": BEGIN_GATE},
     "begin_methods": {"type": "dict", "options": BEGIN_METHODS},
-    "check_settings": {"type": "list", "elements": "str"},
+    "begin_upgrade": {"type": "dict", "options": BEGIN_UPGRADE},
+    "approvers": {"type": "list", "elements": "dict"},
+    "check_settings": {"type": "bool"},
     "go_on": {"type": "str"},
     "check_only": {"type": "bool", "default": False},
 }
-ONE_OF = (("begin", "begin_gate", "begin_methods", "check_settings", "go_on"),)
-EXCLUSIVE = (("begin", "begin_gate", "begin_methods", "check_settings"), ("begin_gate", "go_on"), ("begin_methods", "go_on"), ("check_settings", "go_on"))
+# What a host that takes no part has in its variables beside its settings: where it keeps replicas of others' records.
+PLACES = {"records_path": "respond_records_path"}
+# With go_on, only begin may be given as well.
+ALONE = ("begin_gate", "begin_methods", "begin_upgrade", "approvers", "check_settings")
+ONE_OF = (("begin", *ALONE, "go_on"),)
+EXCLUSIVE = (("begin", *ALONE), *((name, "go_on") for name in ALONE))
 # With these each host goes on by itself, and a plan would be made of observations that are not there yet.
 FREE = frozenset(f"{place}{name}" for place in ("", "ansible.builtin.", "ansible.legacy.") for name in ("free", "host_pinned"))
 NEEDS_LINEAR = (
@@ -84,17 +91,6 @@ NEEDS_LINEAR = (
     "configuration of Ansible). Nothing was done"
 )
 SKIPPED = "a condition (when) around role respond leaves out {}: choose its VMs with the hosts of the play. Nothing was done"
-WRONG_INPUT = (
-    GateError,
-    vm_settings.WrongSettings,
-    ObservationError,
-    PlanError,
-    PolicyError,
-    SettingsError,
-    StartWhenError,
-    TasksFileError,
-    pass_loop.LoopError,
-)
 
 
 class ActionModule(OnController):
@@ -102,7 +98,7 @@ class ActionModule(OnController):
 
     spec = SPEC
     rules: t.ClassVar = {"mutually_exclusive": EXCLUSIVE, "required_one_of": ONE_OF}
-    wrong_input = WRONG_INPUT
+    wrong_input = (WrongInput,)
 
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         # By the names that operators set, before the values are checked under those of begin.
@@ -117,7 +113,7 @@ class ActionModule(OnController):
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         state = self._state(arguments, variables)
         Display().v(_progress(state))
-        return {**state, **_statistics(state)}
+        return {**state, **_statistics(state), **({"limits": LIMITS} if state else {})}
 
     def _state(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         results = _Results(variables["hostvars"])
@@ -127,8 +123,14 @@ class ActionModule(OnController):
             return self._begin_gate(arguments["begin_gate"], results, variables)
         if arguments["begin_methods"] is not None:
             return _begin_methods(arguments["begin_methods"], results, variables)
+        if arguments["begin_upgrade"] is not None:
+            hosts = _names(variables.get("ansible_play_hosts_all"))
+            return plan_upgrade(UpgradeRequest(**arguments["begin_upgrade"]), {host: results.of(host).observed for host in hosts})
+        if arguments["approvers"] is not None:
+            recorded = {host: results.recorded(host) for host in _names(variables.get("ansible_play_batch"))}
+            return {"approvals": approvals(arguments["approvers"], recorded)}
         if arguments["check_settings"] is not None:
-            return _check_settings(_names(arguments["check_settings"]), results, variables)
+            return _check_settings(results, variables)
         return _go_on(arguments["go_on"], results, variables)
 
     def _begin(self, arguments: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
@@ -138,10 +140,10 @@ class ActionModule(OnController):
             if why_refused(variables.get("ansible_facts")):
                 return {}
             if wrong := refused_variables(variables) or self._wrong_surroundings(variables):
-                raise pass_loop.LoopError(wrong)
-            return {"request": self._request(arguments["begin"])}
+                raise WrongInput(wrong)
+            return {"request": self._request(arguments["begin"], variables)}
         frozen = mapping(variables.get(arguments["go_on"] or "")).get("request")
-        request = t.cast("pass_loop.Request", frozen) if frozen is not None else self._request(arguments["begin"])
+        request = t.cast("pass_loop.Request", frozen) if frozen is not None else self._request(arguments["begin"], variables)
         # Not hosts of other batches, nor failed hosts: their registered results are old.
         hosts, present = (_names(variables.get(name)) for name in ("ansible_play_hosts_all", "ansible_play_batch"))
         here = set(present)
@@ -150,9 +152,11 @@ class ActionModule(OnController):
             return results.of(host) if host in here else results.absent(host)
 
         if skipped := [host for host in present if mapping(results.of(host).observed).get("skipped") is True]:
-            raise pass_loop.LoopError(SKIPPED.format(", ".join(skipped)))
+            raise WrongInput(SKIPPED.format(", ".join(skipped)))
         given = {host: results.vm_settings(host) for host in hosts}
         misspelt = _warn(variables, results, hosts) + self._without_effect(variables, [host for host in present if not why_refused(results.facts(host))])
+        request = {**request, "settings": _with_clusters(request["settings"], given, results)}
+        misspelt += capacity_groups.cluster_warnings(request["settings"].get("clusters"))
         return pass_loop.begin({**request, "misspelt": misspelt}, hosts, present, given, of, time.time(), _ask, results.inventory)
 
     def _without_effect(self, variables: dict[str, t.Any], hosts: list[str]) -> list[str]:
@@ -161,7 +165,7 @@ class ActionModule(OnController):
         first = str(variables["inventory_hostname"])
         # Not templated: evaluating each setting of each host would take longer than the plan.
         raw = {host: variables["hostvars"].raw_get(host) for host in (first, *hosts)}
-        return _display(found + fleet_settings.differing(first, raw))
+        return _display(found + option_types.differing(first, raw))
 
     def _wrong_surroundings(self, variables: dict[str, t.Any]) -> str | None:
         """Return what is wrong with the play, role or block around the role, or with the command line."""
@@ -172,17 +176,18 @@ class ActionModule(OnController):
         hosts = len(_names(variables.get("ansible_play_hosts_all")))
         return why_refused_extra(load_extra_vars(self._loader)) or play_keywords.refused(self._task, hosts)
 
-    def _request(self, given: dict[str, t.Any]) -> pass_loop.Request:
+    def _request(self, given: dict[str, t.Any], variables: t.Mapping[str, t.Any]) -> pass_loop.Request:
+        run_id = "".join(secrets.choice(RUN_ID_LETTERS) for _number in range(RUN_ID_LENGTH))
         request: pass_loop.Request = {
             "policy": _rules(given["policy"]),
-            "settings": {**plain(given["settings"]), "run": self._run(_new_run_id(), given["who"], "events")},
+            "settings": {**plain(given["settings"]), "run": self._run(run_id, given["who"], "events")},
             "wait": given["wait"],
             "wait_timeout": float(given["wait_timeout"]),
             "confirm_end": given["confirm_end"],
             "misspelt": [],
             "observation_seconds": float(given["observation_seconds"]),
-            "notify_tasks": self._notify_tasks(given),
-            "places": _names(given["places"]),
+            "notify_tasks": self._notify_tasks(given, variables),
+            "places": tasks_files.places(variables),
             "check_mode": bool(self._task.check_mode),
             "start_when": start_when.load(given["start_when"]),
             "runs_commands": not (self._task.check_mode or given["only_shows"]),
@@ -190,32 +195,35 @@ class ActionModule(OnController):
         }
         timing.refuse_out_of_bounds(settings_module.load(request["settings"]))
         if float(given["wait_timeout"]) < 0:
-            raise SettingsError(f"respond_wait_timeout is {given['wait_timeout']}; it must be 0 or more seconds")
+            raise WrongInput(f"respond_wait_timeout is {given['wait_timeout']}; it must be 0 or more seconds")
         return request
 
-    def _notify_tasks(self, given: dict[str, t.Any]) -> str:
+    def _notify_tasks(self, given: dict[str, t.Any], variables: t.Mapping[str, t.Any]) -> str:
         """Return the path of the tasks that notify; empty without any. A file that cannot be included would end the run amid its work."""
-        name, places = given["notify_tasks"], _names(given["places"])
+        name, places = given["notify_tasks"], tasks_files.places(variables)
         path = find_task_file(name, places) if name else ""
         if path is None:
-            raise SettingsError(f"respond_notify_tasks: there is no file {name} in {', '.join(places)}. Nothing was done")
+            raise WrongInput(f"respond_notify_tasks: there is no file {name} in {', '.join(places)}. Nothing was done")
         return path and self.tasks_file("respond_notify_tasks", path)
 
     def _begin_gate(self, given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> gate_loop.GateState:
+        # The settings of role respond, but leases last as long as the batch needs.
+        seconds = timing.seconds_of_batch(settings_module.load(plain(given["settings"])), given["leases"], given["step_seconds"])
+        own = {"lease_seconds": seconds, "only_events": [], "run": self._run(given["run"], given["who"], "upgrade")}
         request: gate_loop.GateRequest = {
             "ask": plain(given["ask"]),
             "policy": _rules(given["policy"]),
-            "settings": {**plain(given["settings"]), "run": self._run(given["run"], given["who"], "upgrade")},
+            "settings": {**plain(given["settings"]), **own},
             "wait_timeout": float(given["wait_timeout"]),
-            "places": _names(given["places"]),
+            "places": tasks_files.places(variables),
             "check_mode": bool(self._task.check_mode),
         }
-        timing.refuse_out_of_bounds(settings_module.load(request["settings"]), gate=True)
-        members = gate_loop.members_of(request, _names(given["keepers"]))
-        _warn(variables, results, members)
         batch = set(texts(request["ask"].get("batch")))
+        request["settings"] = _with_clusters(request["settings"], {host: results.vm_settings(host) for host in batch}, results)
+        members = gate_loop.members_of(request, results.keepers(variables, batch) if given["keepers"] else [])
+        _warn(variables, results, members)
         present = [host for host in _names(variables.get("ansible_play_hosts")) if host in batch]
-        return gate_loop.begin(request, members, present, list(refused_hosts(members, variables["hostvars"])), time.time())
+        return gate_loop.begin(request, members, present, list(refused_hosts(members, variables["hostvars"])), time.time(), given["dead_run"])
 
     def _run(self, run_id: str, who: str, kind: str) -> dict[str, str]:
         """Return the run, as its leases name it. In check mode it acquires none."""
@@ -236,31 +244,38 @@ def _ask(request: pass_loop.Request) -> t.Mapping[str, t.Any]:
     return start_gate.ask(t.cast("start_when.StartWhen", plain(request["start_when"])), request["runs_commands"])
 
 
-def _begin_methods(given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> drain_loop.MethodsState:
+def _begin_methods(given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> batch_loop.MethodsState:
     """Begin with the hosts of the batch that run this task: a condition may have excluded the others."""
     asked = {host: results.asks(host) for host in _names(variables.get("ansible_play_batch"))}
-    asks: dict[str, drain_loop.Ask] = {
+    outside = results.outside(variables, given["batch"])
+    asks: dict[str, batch_loop.Ask] = {
         host: {
             "lease": plain(mapping(ask.get("lease"))),
             "seconds": number(ask.get("seconds")) or 0.0,
             "interval": number(ask.get("interval")) or 0.0,
-            "keeper": text(ask.get("keeper")) or "",
+            "keeper": text(ask.get("keeper")) or outside,
+            "keeper_path": "",
         }
         for host, ask in asked.items()
         if text(ask.get("since")) == given["since"]
     }
-    request: drain_loop.MethodsRequest = {"action": given["action"], "upgrade": given["upgrade"], "places": _names(given["places"])}
+    request: batch_loop.MethodsRequest = {"action": given["action"], "upgrade": given["upgrade"], "places": tasks_files.places(variables)}
     vms = {host: vm_settings.read(results.vm_settings(host), host) for host in asks}
-    return drain_loop.begin(request, asks, vms, results.of, time.time())
+    for host, keeper in [(host, ask["keeper"]) for host, ask in asks.items() if ask["keeper"]]:
+        # One that takes no part in the play may have said nothing of its system: it is taken for that of the VM.
+        system = mapping(results.of(keeper).observed).get("system") or vms[host]["system"]
+        vms.setdefault(keeper, vm_settings.read({"system": system, **mapping(results.vm_settings(keeper))}, keeper))
+    return batch_loop.begin(request, asks, vms, results.of, time.time())
 
 
-def _check_settings(places: list[str], results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+def _check_settings(results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
     """Check the settings of the hosts that take part, before any of them is drained."""
     hosts = _names(variables.get("ansible_play_hosts"))
     # A host whose facts have settings is refused by its own task, and fails no other host.
     refused = refused_hosts(hosts, variables["hostvars"])
     hosts = [host for host in hosts if host not in refused]
     _warn(variables, results, hosts)
+    places = tasks_files.places(variables)
     vm_settings.refuse_wrong({host: vm_settings.read(results.vm_settings(host), host, places, results.inventory) for host in hosts})
     return {}
 
@@ -274,14 +289,14 @@ def _go_on(name: str, results: _Results, variables: dict[str, t.Any]) -> t.Mappi
         return gate_loop.go_on(
             kept, {"of": results.of, "settings": results.vm_settings, "others": results.of_others, "inventory": results.inventory}, time.time()
         )
-    if isinstance(state, dict) and state.keys() >= drain_loop.KEYS:
-        return drain_loop.go_on(t.cast("drain_loop.MethodsState", {key: state[key] for key in drain_loop.KEYS}), results.of, time.time())
-    raise pass_loop.LoopError(f"go_on is {name!r}, and nothing of a pass was registered under this name; a pass begins with a task that has begin")
+    if isinstance(state, dict) and state.keys() >= batch_loop.KEYS:
+        return batch_loop.go_on(t.cast("batch_loop.MethodsState", {key: state[key] for key in batch_loop.KEYS}), results.of, time.time())
+    raise WrongInput(f"go_on is {name!r}, and nothing of a pass was registered under this name; a pass begins with a task that has begin")
 
 
 def _warn(variables: dict[str, t.Any], results: _Results, hosts: t.Iterable[str]) -> list[str]:
     """Warn of misspelt options, and return the warnings. The same words are displayed once for a run."""
-    names = _Variables(variables).names().union(*map(results.names, hosts))
+    names = _names_in(vm_variables.Evaluated(variables)).union(*map(results.names, hosts))
     return _display(near_misses.warnings(names))
 
 
@@ -297,8 +312,15 @@ def _rules(policy: t.Any) -> list[t.Any]:
     return [plain(rule.source) for rule in policies.load(policy).rules]
 
 
-def _new_run_id() -> str:
-    return "".join(secrets.choice(RUN_ID_LETTERS) for _number in range(RUN_ID_LENGTH))
+def _with_clusters(settings: dict[str, t.Any], given: t.Mapping[str, t.Any], results: _Results) -> dict[str, t.Any]:
+    """Return the settings with the clusters of these hosts, and of all others in the inventory. Only then is the inventory read: that takes long."""
+    settings = {name: value for name, value in settings.items() if name != "clusters"}
+    if not any(capacity_groups.clusters_of(one.get("drain_methods")) for one in given.values()):
+        return settings
+    # A VM whose facts have settings may add itself to no cluster of others.
+    hosts = [host for host in results.inventory if not why_refused(results.facts(host))]
+    every = {host: (given[host] if host in given else results.vm_settings(host)).get("drain_methods") for host in hosts}
+    return {**settings, "clusters": capacity_groups.cluster_members(every)}
 
 
 class _Results:
@@ -306,68 +328,67 @@ class _Results:
 
     def __init__(self, hostvars: t.Mapping[str, t.Mapping[str, t.Any]]) -> None:
         self._hostvars = hostvars
-        self._read: dict[str, _Variables] = {}
+        self._read: dict[str, vm_variables.Evaluated] = {}
         self.inventory = list(map(str, hostvars))
 
     def of(self, host: str) -> HostResults:
-        variables = self._of(host)
-        return HostResults(variables.get("observe_result"), variables.get("__respond_acted"), variables.get("ansible_facts"), self._identity(variables))
+        observed, acted, facts = (self._get(host, name) for name in ("observe_result", "__respond_acted", "ansible_facts"))
+        return HostResults(observed, acted, facts, expected_identity.of_variables(self._of(host)))
 
     def absent(self, host: str) -> HostResults:
         """Return the results of a host that takes no part: empty, because what it registered is of an earlier batch, play or run."""
         return self.of(host)._replace(observed=None, acted=None)
 
     def facts(self, host: str) -> t.Any:
-        return self._of(host).get("ansible_facts")
+        return self._get(host, "ansible_facts")
 
     def vm_settings(self, host: str) -> t.Any:
         """Return a host's settings from its first observation, or as noted without an observation."""
-        variables = self._of(host)
-        observed = variables.get("observe_result")
+        observed = self._get(host, "observe_result")
         found = observed.get("vm_settings") if isinstance(observed, t.Mapping) else None
-        found = mapping(variables.get("__respond_vm_settings")).get("vm_settings") if found is None else found
+        found = mapping(self._get(host, "__respond_vm_settings")).get("vm_settings") if found is None else found
         # A host that takes no part in the play has its settings of the inventory.
-        return plain({key: variables.get(name) for key, name in vm_variables.SETTINGS.items()} if found is None else found)
+        return plain({key: self._get(host, name) for key, name in {**vm_variables.SETTINGS, **PLACES}.items()} if found is None else found)
 
     def asks(self, host: str) -> t.Mapping[str, t.Any]:
         """Return the note of a host from right before a drain or a recovery; C(since) in it shows its age."""
-        return mapping(self._of(host).get("__upgrade_asks"))
+        return mapping(self._get(host, "__upgrade_asks"))
+
+    def recorded(self, host: str) -> list[str]:
+        """Return the ids of the events of which a host of an upgrade has recorded that they are about to be approved."""
+        return texts(self._get(host, "__upgrade_noted"))
 
     def of_others(self, host: str) -> t.Sequence[t.Any]:
         """Return the observations that a host of a batch has made of others."""
-        return items(mapping(self._of(host).get("__gate_answers")).get("results"))
+        return items(mapping(self._get(host, "__gate_answers")).get("results"))
+
+    def keepers(self, variables: t.Mapping[str, t.Any], batch: t.Collection[str]) -> list[str]:
+        """Return the VMs where an earlier run of an upgrade may have left replicas. Playbook rolling_upgrade has observed all VMs."""
+        planned = mapping(self._get("localhost", "upgrade_plan"))
+        return texts(planned["keepers"]) if "keepers" in planned else list(filter(None, [self.outside(variables, batch)]))
+
+    def outside(self, variables: t.Mapping[str, t.Any], batch: t.Collection[str]) -> str:
+        """Return a VM of the play outside the batch, which may keep replicas where a gate has found none. One that has failed is the last choice."""
+        hosts = (host for name in ("ansible_play_hosts", "ansible_play_hosts_all") for host in _names(variables.get(name)) if host not in batch)
+        return next((host for host in hosts if not why_refused(self.facts(host))), "")
 
     def names(self, host: str) -> set[str]:
         """Return the names of a host's variables."""
-        return self._of(host).names()
+        return _names_in(self._of(host))
 
-    def _of(self, host: str) -> _Variables:
+    def _get(self, host: str, name: str) -> t.Any:
+        return self._of(host).get(name)
+
+    def _of(self, host: str) -> vm_variables.Evaluated:
         if host not in self._read:
             # Not get: hostvars raises nothing for a host that the inventory does not have.
-            self._read[host] = _Variables(self._hostvars[host] if host in self._hostvars else {})  # noqa: SIM401
+            self._read[host] = vm_variables.Evaluated(self._hostvars[host] if host in self._hostvars else {})  # noqa: SIM401
         return self._read[host]
 
-    @staticmethod
-    def _identity(variables: _Variables) -> t.Mapping[str, str]:
-        names = ("ansible_facts", "respond_vm_id", "vmid", "id")
-        return expected_identity.of_variables({name: variables.get(name) for name in names})
 
-
-class _Variables:
-    """The variables of one host. One that cannot be evaluated, perhaps for a missing fact, is missing for this host only."""
-
-    def __init__(self, variables: t.Mapping[str, t.Any]) -> None:
-        self._variables = variables
-
-    def names(self) -> set[str]:
-        """Return the names of the variables, without those of facts: no VM chooses what is displayed about them."""
-        return set(map(str, self._variables)) - set(map(str, mapping(self.get("ansible_facts"))))
-
-    def get(self, name: str) -> t.Any:
-        try:
-            return self._variables.get(name)
-        except AnsibleError:
-            return None
+def _names_in(variables: t.Mapping[str, t.Any]) -> set[str]:
+    """Return the names of variables, without those of facts: no VM chooses what is displayed about them."""
+    return set(map(str, variables)) - set(map(str, mapping(variables.get("ansible_facts"))))
 
 
 def _progress(state: t.Mapping[str, t.Any]) -> str:

@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# What it does is documented with the module of the same name.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 from __future__ import annotations
 
@@ -11,6 +7,7 @@ import typing as t
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core.short_forms import suggestion
 from ..plugin_utils._maintenance.upgrade.gate_request import KNOWN_TYPES
+from ..plugin_utils._settings import tasks_files
 from ..plugin_utils._watcher.drain_content import drain_content
 
 SPEC: dict[str, t.Any] = {
@@ -18,8 +15,7 @@ SPEC: dict[str, t.Any] = {
     "methods": {"type": "raw"},
     "former": {"type": "raw"},
     "types": {"type": "list", "elements": "str", "default": []},
-    "folders": {"type": "list", "elements": "str", "default": []},
-    "places": {"type": "list", "elements": "str", "default": []},
+    "methods_path": {"type": "raw"},
 }
 # An empty list, as -e watch_drain=[] gives it.
 NO_LIST = "[]"
@@ -29,7 +25,6 @@ class ActionModule(OnController):
     """Compile what the watcher of a VM drains by itself."""
 
     spec = SPEC
-    rules: t.ClassVar = {}
 
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         types = _types(arguments["types"])
@@ -37,8 +32,8 @@ class ActionModule(OnController):
             return _nothing("watch_drain is empty, so the watcher drains nothing.")
         if arguments["methods"] in (None, "", [], {}):
             return _nothing("drain_methods is empty, so the watcher drains nothing.")
-        keys = ("policy", "methods", "former", "folders", "places")
-        content = drain_content(t.cast("t.Any", {**{key: arguments[key] for key in keys}, "host": variables["inventory_hostname"]}))
+        folders, places = tasks_files.method_folders(variables, arguments["methods_path"]), tasks_files.places(variables)
+        content = drain_content(t.cast("t.Any", {**arguments, "folders": folders, "places": places, "host": variables["inventory_hostname"]}))
         others = ", ".join(content["elsewhere"])
         if not content["methods"]:
             return _nothing(f"No method of drain_methods runs on the VM alone ({others}), so the watcher drains nothing.")

@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# What it does is documented with the module of the same name.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 from __future__ import annotations
 
@@ -25,7 +21,6 @@ class ActionModule(OnController):
     """Refuse a folder of a Windows VM in which other users could change what the system runs or believes."""
 
     spec = SPEC
-    rules: t.ClassVar = {}
 
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         folder, advice = arguments["folder"], arguments["next"]

@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# What it does is documented with the module of the same name.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 from __future__ import annotations
 
@@ -30,7 +26,6 @@ class ActionModule(OnController):
     """Check what is set for the watcher: the values of its settings, or without them the names of the variables."""
 
     spec = SPEC
-    rules: t.ClassVar = {}
 
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         if arguments["settings"] is None:

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Output of runs: one line for each new phase. See DOCUMENTATION."""
 
 from __future__ import annotations
@@ -10,8 +8,7 @@ name: maintenance_progress
 type: stdout
 short_description: Print the progress of events, without the tasks behind it
 version_added: 2.0.0
-author:
-  - The maintenance.azure authors (@maintenance-azure)
+author: [The maintenance.azure authors (@maintenance-azure)]
 description:
   - For runs of this collection's playbooks and roles, by hand and on a schedule. P(ansible.builtin.default#callback) prints a line for each task and
     host. This one prints a line for each new phase of an event on a VM, such as C(web1  C7061BAC  drained).
@@ -26,15 +23,12 @@ description:
     message as spaces. With C(-v) as well.
   - It has the options of P(ansible.builtin.default#callback). Those about hosts that are ok, skipped or included make no difference.
   - Its name was C(maintenance.azure.brief) before 2.0.0. That name still works until 3.0.0.
-extends_documentation_fragment:
-  - default_callback
+extends_documentation_fragment: [default_callback]
 requirements:
   - Set as stdout callback, for example with E(ANSIBLE_STDOUT_CALLBACK) or C(stdout_callback) in C(ansible.cfg). ansible-runner, and so AWX, puts its own
     callback in front and passes on to this one, if E(ANSIBLE_STDOUT_CALLBACK) or E(ORIGINAL_STDOUT_CALLBACK) name it. The execution environment of
     this collection does so.
-seealso:
-  - plugin: ansible.builtin.default
-    plugin_type: callback
+seealso: [{plugin: ansible.builtin.default, plugin_type: callback}]
 """
 
 import json
@@ -45,8 +39,7 @@ from ansible import constants as C
 from ansible.plugins.callback.default import CallbackModule as Default
 
 from ..module_utils._scheduled_events.core.printable_text import printable, printable_line
-from ..plugin_utils._callback.phases import Phases
-from ..plugin_utils._callback.repeats import Repeats
+from ..plugin_utils._callback.phases import Phases, Repeats
 from ..plugin_utils._callback.screen import Coloured, Screen, printable_lines, screened
 from ..plugin_utils._core.plain_values import mapping, plain
 
@@ -70,7 +63,8 @@ STATUS_ROLE = f"{COLLECTION}/roles/respond/tasks/status.yml"
 # Actions whose failure is one sentence for operators.
 VERDICTS = (
     *(f"{place}{name}" for place in ("", "ansible.builtin.") for name in ("assert", "fail")),
-    *(f"maintenance.azure.{name}" for name in ("plan", "check_request", "watcher_drain", "watcher_settings", "watcher_rights", "watcher_python")),
+    *(f"maintenance.azure.{name}" for name in ("plan", "check_override", "check_settings", "check_upgrade", "status_view")),
+    *(f"maintenance.azure.watcher_{name}" for name in ("drain", "settings", "rights", "python")),
 )
 # The action whose result has the plan.
 PLAN = "maintenance.azure.plan"

@@ -1,7 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """What every module says about itself."""
 
 from __future__ import annotations
@@ -11,16 +8,10 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options: {}
 attributes:
-  check_mode:
-    description: Can run in C(check_mode) and return changed status prediction without modifying target.
-  diff_mode:
-    description: Will return details on what has changed (or possibly needs changing in C(check_mode)), when in diff mode.
-  idempotent:
-    description: When run twice in a row outside check mode, with the same arguments, the second invocation indicates no change.
-  platform:
-    description: Target OS/families that can be operated against.
-    support: full
-    platforms: linux
+  check_mode: {description: Can run in C(check_mode) and return changed status prediction without modifying target.}
+  diff_mode: {description: "Will return details on what has changed (or possibly needs changing in C(check_mode)), when in diff mode."}
+  idempotent: {description: "When run twice in a row outside check mode, with the same arguments, the second invocation indicates no change."}
+  platform: {description: Target OS/families that can be operated against., support: full, platforms: linux}
 """
 
     # For modules with an action plugin of the same name.
@@ -38,23 +29,16 @@ attributes:
     description: Supports being used with the C(async) keyword.
     support: partial
     details: Not on Windows hosts. What C(async_status) brings in the end is not checked.
-  platform:
-    platforms: linux, windows
+  platform: {platforms: "linux, windows"}
 """
 
     # For modules that only read.
     READ_ONLY = r"""
 options: {}
 attributes:
-  check_mode:
-    support: full
-    details: This module changes nothing, so it does the same in check mode.
-  diff_mode:
-    support: N/A
-    details: This module changes nothing.
-  idempotent:
-    support: full
-    details: This module changes nothing.
+  check_mode: {support: full, details: "This module changes nothing, so it does the same in check mode."}
+  diff_mode: {support: N/A, details: This module changes nothing.}
+  idempotent: {support: full, details: This module changes nothing.}
 """
 
     ACTION_GROUP = r"""
@@ -63,6 +47,5 @@ attributes:
   action_group:
     description: Use C(group/maintenance.azure.scheduled_events) in C(module_defaults) to set defaults for all modules of this group.
     support: full
-    membership:
-      - maintenance.azure.scheduled_events
+    membership: [maintenance.azure.scheduled_events]
 """

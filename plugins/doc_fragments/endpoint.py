@@ -1,7 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Options of arguments.shared_arguments()."""
 
 from __future__ import annotations
@@ -34,15 +31,7 @@ options:
         names compare as with all other versions, and kept in C(raw).
     type: str
     default: auto
-    choices:
-      - auto
-      - "2020-07-01"
-      - "2019-08-01"
-      - "2019-04-01"
-      - "2019-01-01"
-      - "2017-11-01"
-      - "2017-08-01"
-      - "2017-03-01"
+    choices: [auto, "2020-07-01", "2019-08-01", "2019-04-01", "2019-01-01", "2017-11-01", "2017-08-01", "2017-03-01"]
   connect_timeout:
     description: Seconds until an address at which nothing answers is given up, together with a connection that is refused meanwhile.
     type: float

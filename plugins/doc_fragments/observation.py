@@ -1,7 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Options of observation_arguments(): how a VM is observed."""
 
 from __future__ import annotations
@@ -23,36 +20,18 @@ options:
       - Without it nothing is known about the service.
     type: dict
     suboptions:
-      port:
-        description: It is in service while this TCP port accepts connections.
-        type: int
+      port: {type: int, description: It is in service while this TCP port accepts connections.}
       url:
         description:
           - It is in service while a GET of this URL answers with a status from 200 to 399.
           - Proxies are never used. Redirects are not followed.
         type: str
-      file:
-        description: It is in service while this file exists, with or without content.
-        type: str
-      service:
-        description: It is in service while systemd calls this unit active.
-        type: str
-      host:
-        description: Where O(health.port) is.
-        type: str
-        default: 127.0.0.1
-      timeout:
-        description: Seconds until O(health.port) or O(health.url) must have answered.
-        type: float
-        default: 5.0
-      validate_certs:
-        description: Whether the certificate of O(health.url) must be valid.
-        type: bool
-        default: true
-  include_raw:
-    description: Return each event also as it was received, in C(raw).
-    type: bool
-    default: false
+      file: {type: str, description: "It is in service while this file exists, with or without content."}
+      service: {type: str, description: It is in service while systemd calls this unit active.}
+      host: {type: str, default: 127.0.0.1, description: Where O(health.port) is.}
+      timeout: {type: float, default: 5.0, description: Seconds until O(health.port) or O(health.url) must have answered.}
+      validate_certs: {type: bool, default: true, description: Whether the certificate of O(health.url) must be valid.}
+  include_raw: {type: bool, default: false, description: "Return each event also as it was received, in C(raw)."}
   boot_id:
     description: What to return as RV(maintenance.azure.maintenance_info#module:boot_id), for tests and rehearsals where nothing is really rebooted.
     type: str

@@ -1,14 +1,11 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Lookup awx_syncs: whether AWX has the playbooks of the projects of role awx."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: awx_syncs
-author:
-  - The maintenance.azure authors (@maintenance-azure)
+author: [The maintenance.azure authors (@maintenance-azure)]
 version_added: 2.1.0
 short_description: Wait for the syncs of projects in AWX, with a limit
 description:
@@ -17,19 +14,11 @@ description:
   - Skips a project whose entry has C(wait=false).
 notes:
   - The address of AWX and the user come from the environment, as described for P(maintenance.azure.awx_state#lookup).
-requirements:
-  - Collection awx.awx, 21.11.0 or newer, where Ansible runs
+requirements: ["Collection awx.awx, 21.11.0 or newer, where Ansible runs"]
 options:
-  _terms:
-    description: The projects, as P(maintenance.azure.awx_objects#filter) returns them.
-    required: true
-  seconds:
-    description: Seconds to wait at most. V(0) looks once, and does not read why a sync failed.
-    type: int
-    default: 0
-seealso:
-  - plugin: maintenance.azure.awx_objects
-    plugin_type: filter
+  _terms: {required: true, description: "The projects, as P(maintenance.azure.awx_objects#filter) returns them."}
+  seconds: {type: int, default: 0, description: "Seconds to wait at most. V(0) looks once, and does not read why a sync failed."}
+seealso: [{plugin: maintenance.azure.awx_objects, plugin_type: filter}]
 """
 
 EXAMPLES = r"""
@@ -46,24 +35,12 @@ _raw:
   type: list
   elements: dict
   contains:
-    name:
-      description: The project.
-      type: str
-    organization:
-      description: Its organization.
-      type: str
-    good:
-      description: Whether its last sync succeeded. A manual project needs none.
-      type: bool
-    running:
-      description: Whether a sync runs.
-      type: bool
-    start:
-      description: Whether a sync has to be started, because the last one did not succeed, or the entry has C(update_project).
-      type: bool
-    problem:
-      description: Why it cannot be used, with the last error lines of its sync. Empty where it can, and where O(seconds) is V(0).
-      type: str
+    name: {type: str, description: The project.}
+    organization: {type: str, description: Its organization.}
+    good: {type: bool, description: Whether its last sync succeeded. A manual project needs none.}
+    running: {type: bool, description: Whether a sync runs.}
+    start: {type: bool, description: "Whether a sync has to be started, because the last one did not succeed, or the entry has C(update_project)."}
+    problem: {type: str, description: "Why it cannot be used, with the last error lines of its sync. Empty where it can, and where O(seconds) is V(0)."}
 """
 
 import time

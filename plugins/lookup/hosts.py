@@ -1,30 +1,25 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Lookup hosts: a pattern of hosts, refused where it matches none."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: hosts
-author:
-  - The maintenance.azure authors (@maintenance-azure)
+author: [The maintenance.azure authors (@maintenance-azure)]
 version_added: 2.1.0
 short_description: Return a pattern of hosts, or fail where it matches none
 description:
   - For the C(hosts) of a play. A play without hosts ends well, so that a schedule with an empty or broken inventory would look like success.
   - Nothing is refused with C(--syntax-check), C(--list-hosts), C(--list-tasks) and C(--list-tags).
 options:
-  _terms:
-    description: The pattern, as in C(hosts) of a play.
-    required: true
-  allow_empty:
-    description: Whether a pattern without hosts is in order.
+  _terms: {required: true, description: "The pattern, as in C(hosts) of a play."}
+  allow_empty: {type: bool, default: false, description: Whether a pattern without hosts is in order.}
+  every:
+    description: Whether each part of the pattern has to match a host or name a group, because all of them are meant together.
     type: bool
     default: false
-seealso:
-  - plugin: ansible.builtin.inventory_hostnames
-    plugin_type: lookup
+    version_added: 2.3.0
+seealso: [{plugin: ansible.builtin.inventory_hostnames, plugin_type: lookup}]
 """
 
 EXAMPLES = r"""
@@ -35,16 +30,14 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-_raw:
-  description: The pattern as it was given.
-  type: list
-  elements: str
+_raw: {type: list, elements: str, description: The pattern as it was given.}
 """
 
 import typing as t
 
 from ansible import context
 from ansible.errors import AnsibleLookupError
+from ansible.inventory.manager import split_host_pattern
 from ansible.plugins.loader import lookup_loader
 from ansible.plugins.lookup import LookupBase
 
@@ -64,4 +57,9 @@ class LookupModule(LookupBase):
                     f"No host of the inventory matches {pattern!r}, so nothing is known about any VM. Check the inventory and the pattern; "
                     "for a pool that is empty by design set respond_allow_empty=true as an extra variable."
                 )
+            if self.get_option("every"):
+                groups = (variables or {}).get("groups") or {}
+                named = [part for part in split_host_pattern(pattern) if part[:1] not in "!&" and part not in groups]
+                if missing := [part for part in named if not matching.run([part], variables=variables)]:
+                    raise AnsibleLookupError(f"No host of the inventory matches {', '.join(missing)} of {pattern!r}. Correct that, or leave it out.")
         return [pattern]

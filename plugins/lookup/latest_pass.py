@@ -1,15 +1,11 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Lookup latest_pass: the hosts and the plan of the pass that began last."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: latest_pass
-author:
-  - The maintenance.azure authors (@maintenance-azure)
+author: [The maintenance.azure authors (@maintenance-azure)]
 version_added: 2.2.0
 short_description: Return the hosts or the plan of a pass that an earlier play began, or fail where no pass was reported
 description:
@@ -30,11 +26,7 @@ options:
     description: The hosts of the play that began the pass, as in C(hosts) of that play. No variables of other hosts are read.
     type: str
     default: all
-seealso:
-  - plugin: maintenance.azure.plan
-    plugin_type: module
-  - plugin: maintenance.azure.hosts
-    plugin_type: lookup
+seealso: [{plugin: maintenance.azure.plan, plugin_type: module}, {plugin: maintenance.azure.hosts, plugin_type: lookup}]
 """
 
 EXAMPLES = r"""
@@ -52,10 +44,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-_raw:
-  description: The pattern, as a list, or the plan, as a dictionary.
-  type: list
-  elements: raw
+_raw: {type: list, elements: raw, description: "The pattern, as a list, or the plan, as a dictionary."}
 """
 
 import typing as t

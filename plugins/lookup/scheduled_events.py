@@ -1,14 +1,11 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Lookup scheduled_events: events of the machine that runs Ansible, if that is an Azure VM."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: scheduled_events
-author:
-  - The maintenance.azure authors (@maintenance-azure)
+author: [The maintenance.azure authors (@maintenance-azure)]
 version_added: 1.3.0
 short_description: The scheduled events of the VM that runs Ansible
 description:
@@ -18,25 +15,18 @@ description:
 notes:
   - The first request enables Scheduled Events for the VM of the controller, see M(maintenance.azure.scheduled_events_info).
   - Runs on the controller, whatever host the task is for.
-requirements:
-  - Python package requests on the controller
+requirements: [Python package requests on the controller]
 options:
-  _terms:
-    description: The lookup takes no terms.
+  _terms: {description: The lookup takes no terms.}
   affecting:
     description:
       - V(this_vm) takes only events that name the VM of the controller.
       - V(any) takes every event in the document.
     type: str
     default: this_vm
-    choices:
-      - any
-      - this_vm
-extends_documentation_fragment:
-  - maintenance.azure.endpoint
-  - maintenance.azure.selection
-seealso:
-  - module: maintenance.azure.scheduled_events_info
+    choices: [any, this_vm]
+extends_documentation_fragment: [maintenance.azure.endpoint, maintenance.azure.selection]
+seealso: [{module: maintenance.azure.scheduled_events_info}]
 """
 
 EXAMPLES = r"""
@@ -51,10 +41,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-_raw:
-  description: The events, each as RV(maintenance.azure.scheduled_events_info#module:events) has it.
-  type: list
-  elements: dict
+_raw: {type: list, elements: dict, description: "The events, each as RV(maintenance.azure.scheduled_events_info#module:events) has it."}
 """
 
 from typing import Any

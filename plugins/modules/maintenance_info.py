@@ -1,8 +1,6 @@
 #!/usr/bin/python
 
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 from __future__ import annotations
 
@@ -10,8 +8,7 @@ DOCUMENTATION = r"""
 module: maintenance_info
 short_description: Observe everything that maintenance needs to know of one VM
 version_added: 1.0.0
-author:
-  - The maintenance.azure authors (@maintenance-azure)
+author: [The maintenance.azure authors (@maintenance-azure)]
 description:
   - Returns in one run the scheduled events in the document of the VM, its identity, clock and boot, whether its
     application is in service, and the records of how events were handled.
@@ -28,17 +25,10 @@ extends_documentation_fragment:
   - maintenance.azure.selection
   - maintenance.azure.observation
 attributes:
-  check_mode:
-    support: full
-    details: In check mode neither the marker nor anything else is written.
-  diff_mode:
-    support: N/A
-    details: This module changes nothing.
-  idempotent:
-    support: full
-seealso:
-  - module: maintenance.azure.maintenance_record
-  - module: maintenance.azure.scheduled_events_info
+  check_mode: {support: full, details: In check mode neither the marker nor anything else is written.}
+  diff_mode: {support: N/A, details: This module changes nothing.}
+  idempotent: {support: full}
+seealso: [{module: maintenance.azure.maintenance_record}, {module: maintenance.azure.scheduled_events_info}]
 """
 
 EXAMPLES = r"""
@@ -56,21 +46,13 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-vm_name:
-  description: The name of this VM as events have it.
-  returned: success
-  type: str
-  sample: web1
+vm_name: {type: str, returned: success, description: The name of this VM as events have it., sample: web1}
 document_incarnation:
   description: Number of the document. Compare it for a difference only, because it may restart from a lower number.
   returned: success
   type: int
   sample: 3
-api_version:
-  description: The version of Scheduled Events that was used.
-  returned: success
-  type: str
-  sample: "2020-07-01"
+api_version: {type: str, returned: success, description: The version of Scheduled Events that was used., sample: "2020-07-01"}
 events:
   description:
     - The events of the document that O(affecting) and the other filters select, in the order received.
@@ -109,16 +91,8 @@ boot_id:
   returned: success
   type: str
   sample: 3f1e9a2c-6f1e-4b57-9b4e-0c9f3f5a7f10
-uptime_seconds:
-  description: Seconds since the boot. V(null) where they are not known.
-  returned: success
-  type: float
-  sample: 86012.5
-now:
-  description: The clock of the VM after the document was read.
-  returned: success
-  type: str
-  sample: "2026-11-21T20:00:00.000000Z"
+uptime_seconds: {type: float, returned: success, description: Seconds since the boot. V(null) where they are not known., sample: 86012.5}
+now: {type: str, returned: success, description: The clock of the VM after the document was read., sample: "2026-11-21T20:00:00.000000Z"}
 answered_at:
   description: The clock of the controller when the answer of the VM came. It comes from the controller and not from the VM.
   returned: success
@@ -143,11 +117,7 @@ in_service:
   returned: success
   type: bool
   sample: true
-in_service_why:
-  description: The result of the health check, as text.
-  returned: success
-  type: str
-  sample: port 443 of 127.0.0.1 accepts connections
+in_service_why: {type: str, returned: success, description: "The result of the health check, as text.", sample: port 443 of 127.0.0.1 accepts connections}
 watcher:
   description:
     - What the watcher of this VM says of itself (role maintenance.azure.watch), V(null) where there is none. On a Windows VM it is read with the records, and
@@ -200,16 +170,17 @@ upgrades:
   returned: success
   type: list
   elements: dict
-records_problems:
-  description: The problems of the records, as texts. Each names the file and the remedy.
-  returned: success
-  type: list
-  elements: str
+records_problems: {type: list, elements: str, returned: success, description: "The problems of the records, as texts. Each names the file and the remedy."}
 records_readable:
   description: V(false) when there may be records that could not be read. Then nothing may be concluded from RV(records).
   returned: success
   type: bool
   sample: true
+cannot_write:
+  description: Why nothing can be written beside the records, one of RV(records_problems). Then nothing is done on this VM.
+  returned: success
+  type: str
+  version_added: 2.3.0
 endpoint:
   description: The endpoint that answered. Null when O(endpoint=discover) found none.
   version_added: 1.2.0

@@ -1,8 +1,6 @@
 #!/usr/bin/python
 
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 from __future__ import annotations
 
@@ -10,8 +8,7 @@ DOCUMENTATION = r"""
 module: scheduled_events_approve
 short_description: Tell Azure that a VM is ready for its maintenance
 version_added: 1.0.0
-author:
-  - The maintenance.azure authors (@maintenance-azure)
+author: [The maintenance.azure authors (@maintenance-azure)]
 description:
   - Approves Scheduled Events, so that Azure need not wait until C(NotBefore). Several events go in one request.
   - An approval starts an event for every VM it names. So the document is read again right before, and unless all those VMs are
@@ -27,20 +24,11 @@ extends_documentation_fragment:
   - maintenance.azure.attributes.action_group
   - maintenance.azure.endpoint
 attributes:
-  check_mode:
-    support: full
-    details: In check mode the document is read and every check applies; only the approval is not sent.
-  diff_mode:
-    support: none
-  idempotent:
-    support: partial
-    details: An event that has started or is gone is not approved again. One that is still scheduled is.
+  check_mode: {support: full, details: In check mode the document is read and every check applies; only the approval is not sent.}
+  diff_mode: {support: none}
+  idempotent: {support: partial, details: An event that has started or is gone is not approved again. One that is still scheduled is.}
 options:
-  event_ids:
-    description: The events to approve. Compared without case and sent as Azure lists them.
-    type: list
-    elements: str
-    required: true
+  event_ids: {type: list, elements: str, required: true, description: The events to approve. Compared without case and sent as Azure lists them.}
   approve_for:
     description:
       - Names of the VMs that the approved events may affect, compared without case. V(*) allows any.
@@ -52,9 +40,7 @@ options:
     description: Whether to fail, and approve nothing, when one of O(event_ids) is not listed or has already started.
     type: bool
     default: false
-seealso:
-  - module: maintenance.azure.scheduled_events_info
-  - module: maintenance.azure.wait_for_scheduled_event
+seealso: [{module: maintenance.azure.scheduled_events_info}, {module: maintenance.azure.wait_for_scheduled_event}]
 """
 
 EXAMPLES = r"""
@@ -86,11 +72,7 @@ approved:
   type: list
   elements: str
   sample: [C7061BAC-AFDC-4513-B24B-AA5F13A16123]
-already_started:
-  description: Ids of events that have started already and need no approval.
-  returned: when a document was read
-  type: list
-  elements: str
+already_started: {type: list, elements: str, returned: when a document was read, description: Ids of events that have started already and need no approval.}
 not_found:
   description: Ids from O(event_ids) that are not listed. Such an event is over, was cancelled, or never existed.
   returned: when a document was read
@@ -106,11 +88,7 @@ vm_name:
   returned: always
   type: str
   sample: WestNO_0
-api_version:
-  description: The version that was used.
-  returned: when a document was read
-  type: str
-  sample: "2020-07-01"
+api_version: {type: str, returned: when a document was read, description: The version that was used., sample: "2020-07-01"}
 endpoint:
   description: The endpoint that answered. Null when O(endpoint=discover) found none.
   version_added: 1.2.0
@@ -133,10 +111,7 @@ error_kind:
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._scheduled_events.host.access import run_as_module
-from ..module_utils._scheduled_events.operations.scheduled_events_approve import (
-    approval_arguments,
-    approve_events,
-)
+from ..module_utils._scheduled_events.operations.scheduled_events_approve import approval_arguments, approve_events
 
 
 def main() -> None:

@@ -1,8 +1,6 @@
 #!/usr/bin/python
 
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 from __future__ import annotations
 
@@ -10,8 +8,7 @@ DOCUMENTATION = r"""
 module: scheduled_events_info
 short_description: Read the scheduled maintenance events of an Azure VM
 version_added: 1.0.0
-author:
-  - The maintenance.azure authors (@maintenance-azure)
+author: [The maintenance.azure authors (@maintenance-azure)]
 description:
   - Reads the Scheduled Events of the VM that the module runs on, from the metadata service inside the VM.
   - An empty list is only returned when the service returned one. An answer that is missing, empty or cut off is an error.
@@ -84,40 +81,17 @@ events:
         EventSource: Platform
         DurationInSeconds: 5
   contains:
-    event_id:
-      description: Id of the event, exactly as received. Compare it without case.
-      type: str
-    event_type:
-      description: Expected impact. V(Freeze), V(Reboot), V(Redeploy), V(Preempt), V(Terminate), or any other type that Azure lists.
-      type: str
-    event_status:
-      description: V(Scheduled) or V(Started). An event that is over has no status, because it is no longer listed.
-      type: str
-    resource_type:
-      description: V(VirtualMachine).
-      type: str
-    resources:
-      description: Names of the VMs that the event affects. An approval starts it for all of them.
-      type: list
-      elements: str
-    not_before:
-      description: The event does not start earlier, unless it is approved. Null when the event has started, or no time was given.
-      type: str
-    description:
-      description: The reason, as text. Null where the version has none.
-      type: str
-    event_source:
-      description: V(Platform) or V(User). Null where the version has none.
-      type: str
-    duration_in_seconds:
-      description: Expected interruption. V(-1) is unknown and may be long, V(0) is none. Null where the version has none.
-      type: int
-    affects_this_vm:
-      description: Whether this VM is among RV(events[].resources). Null when its own name is not known.
-      type: bool
-    raw:
-      description: The event as received, with fields that this collection does not know.
-      type: dict
+    event_id: {type: str, description: "Id of the event, exactly as received. Compare it without case."}
+    event_type: {type: str, description: "Expected impact. V(Freeze), V(Reboot), V(Redeploy), V(Preempt), V(Terminate), or any other type that Azure lists."}
+    event_status: {type: str, description: "V(Scheduled) or V(Started). An event that is over has no status, because it is no longer listed."}
+    resource_type: {type: str, description: V(VirtualMachine).}
+    resources: {type: list, elements: str, description: Names of the VMs that the event affects. An approval starts it for all of them.}
+    not_before: {type: str, description: "The event does not start earlier, unless it is approved. Null when the event has started, or no time was given."}
+    description: {type: str, description: "The reason, as text. Null where the version has none."}
+    event_source: {type: str, description: V(Platform) or V(User). Null where the version has none.}
+    duration_in_seconds: {type: int, description: "Expected interruption. V(-1) is unknown and may be long, V(0) is none. Null where the version has none."}
+    affects_this_vm: {type: bool, description: "Whether this VM is among RV(events[].resources). Null when its own name is not known."}
+    raw: {type: dict, description: "The event as received, with fields that this collection does not know."}
 document_incarnation:
   description:
     - The C(DocumentIncarnation) of the last document read. A different one means that something changed.
@@ -130,11 +104,7 @@ vm_name:
   returned: always
   type: str
   sample: WestNO_0
-api_version:
-  description: The version that was used.
-  returned: when a document was read
-  type: str
-  sample: "2020-07-01"
+api_version: {type: str, returned: when a document was read, description: The version that was used., sample: "2020-07-01"}
 endpoint:
   description: The endpoint that answered. Null when O(endpoint=discover) found none.
   version_added: 1.2.0

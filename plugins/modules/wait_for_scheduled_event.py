@@ -1,8 +1,6 @@
 #!/usr/bin/python
 
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 from __future__ import annotations
 
@@ -10,8 +8,7 @@ DOCUMENTATION = r"""
 module: wait_for_scheduled_event
 short_description: Wait until an Azure maintenance event appears, starts or is over
 version_added: 1.0.0
-author:
-  - The maintenance.azure authors (@maintenance-azure)
+author: [The maintenance.azure authors (@maintenance-azure)]
 description:
   - Polls the Scheduled Events of the VM, over one connection, until the state in O(state) is reached.
   - A poll without a usable answer does not end the wait. The first such poll adds a warning, the pauses grow up to 10 seconds,
@@ -61,9 +58,7 @@ options:
     description: Seconds between two polls. Microsoft recommends one, and allows five requests a second for all agents of a VM together.
     type: float
     default: 1.0
-seealso:
-  - module: maintenance.azure.scheduled_events_info
-  - module: maintenance.azure.scheduled_events_approve
+seealso: [{module: maintenance.azure.scheduled_events_info}, {module: maintenance.azure.scheduled_events_approve}]
 """
 
 EXAMPLES = r"""
@@ -110,39 +105,18 @@ outcomes:
       outcome: completed
       last_status: Started
   contains:
-    event_id:
-      description: Id of the event.
-      type: str
-    outcome:
-      description: V(completed), V(cancelled), V(unknown), V(not_seen), or V(listed) while it is not gone.
-      type: str
-    last_status:
-      description: The last status that was listed.
-      type: str
-elapsed:
-  description: Seconds waited.
-  returned: when options are valid
-  type: float
-  sample: 73.2
-polls:
-  description: How often the document was requested.
-  returned: when options are valid
-  type: int
-  sample: 74
-failed_polls:
-  description: How many of RV(polls) had no usable answer.
-  returned: when options are valid
-  type: int
-  sample: 0
+    event_id: {type: str, description: Id of the event.}
+    outcome: {type: str, description: "V(completed), V(cancelled), V(unknown), V(not_seen), or V(listed) while it is not gone."}
+    last_status: {type: str, description: The last status that was listed.}
+elapsed: {type: float, returned: when options are valid, description: Seconds waited., sample: 73.2}
+polls: {type: int, returned: when options are valid, description: How often the document was requested., sample: 74}
+failed_polls: {type: int, returned: when options are valid, description: How many of RV(polls) had no usable answer., sample: 0}
 last_status:
   description: The furthest status that was listed, V(Started) once an event has started. Null when no event was listed.
   returned: when options are valid
   type: str
   sample: Started
-last_error:
-  description: The error of the last poll without a usable answer. Null when every poll had one.
-  returned: when options are valid
-  type: str
+last_error: {type: str, returned: when options are valid, description: The error of the last poll without a usable answer. Null when every poll had one.}
 events:
   description: The selected events, as they were listed last. Each is as in M(maintenance.azure.scheduled_events_info).
   returned: when options are valid
@@ -158,11 +132,7 @@ vm_name:
   returned: always
   type: str
   sample: WestNO_0
-api_version:
-  description: The version that was used.
-  returned: when a document was read
-  type: str
-  sample: "2020-07-01"
+api_version: {type: str, returned: when a document was read, description: The version that was used., sample: "2020-07-01"}
 endpoint:
   description: The endpoint that answered. Null when O(endpoint=discover) found none.
   version_added: 1.2.0
@@ -185,10 +155,7 @@ error_kind:
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._scheduled_events.host.access import run_as_module
-from ..module_utils._scheduled_events.operations.wait_for_scheduled_event import (
-    wait_for_event,
-    waiting_arguments,
-)
+from ..module_utils._scheduled_events.operations.wait_for_scheduled_event import wait_for_event, waiting_arguments
 
 
 def main() -> None:

@@ -1,8 +1,6 @@
 #!/usr/bin/python
 
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 from __future__ import annotations
 
@@ -10,28 +8,19 @@ DOCUMENTATION = r"""
 module: watcher_python
 short_description: Find the Python of the watcher on a Linux VM, and refuse one that other users could change
 version_added: 2.2.0
-author:
-  - The maintenance.azure authors (@maintenance-azure)
+author: The maintenance.azure authors (@maintenance-azure)
 description:
-  - For the role P(maintenance.azure.watch#role) of this collection only. It changes nothing.
-  - Fails with one line where another user than root and the connecting one owns the program, its standard library or a folder or link on the way there,
-    or where a group or other users may write one of them. In a folder with the sticky bit, such as C(/tmp), others may write.
-  - It fails so before the program is run.
+  - Internal, for role P(maintenance.azure.watch#role). It changes nothing.
+  - Fails with one line, before the program is run, where another user than root and the connecting one owns the program, its standard library or a
+    folder or link on the way there, or where others may write one of them. In a folder with the sticky bit, such as C(/tmp), others may write.
 options:
-  python:
-    description: The path of the program, or its name where it is in C(PATH).
-    type: str
-    required: true
-extends_documentation_fragment:
-  - maintenance.azure.attributes
-  - maintenance.azure.attributes.read_only
+  python: {type: str, required: true, description: "The path of the program, or its name where it is in C(PATH)."}
+extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.read_only]
 attributes:
   action:
     description: Has a corresponding action plugin, so some parts of the options can be executed on the controller.
     support: full
     details: Only documented keys of documented types of a host's result reach the play.
-seealso:
-  - module: maintenance.azure.watcher_rights
 """
 
 EXAMPLES = r"""
@@ -41,11 +30,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-executable:
-  description: The path of the program.
-  returned: success
-  type: str
-  sample: /usr/bin/python3
+executable: {type: str, returned: success, description: The path of the program., sample: /usr/bin/python3}
 """
 
 from ansible.module_utils.basic import AnsibleModule

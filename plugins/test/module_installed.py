@@ -1,8 +1,30 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: module_installed
+author: The maintenance.azure authors
+version_added: 1.2.0
+short_description: Whether the controller has a module
+description:
+  - Looks for a module in the collections on the controller. Nothing is run.
+  - To be used before tasks that need another collection are included. A task whose module is missing ends the run for all hosts; with this
+    test only the host fails that needs the module.
+options:
+  _input: {type: str, required: true, description: The module's fully qualified name.}
+"""
+
+EXAMPLES = r"""
+- name: Stop early with a helpful message
+  ansible.builtin.assert:
+    that: "'microsoft.iis.website' is maintenance.azure.module_installed"
+    fail_msg: "To install it: ansible-galaxy collection install microsoft.iis"
+"""
+
+RETURN = r"""
+_value: {type: bool, description: Whether the controller has the module.}
+"""
 
 import typing as t
 

@@ -11,10 +11,16 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
+import sys
 import typing as t
 
 import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from lab import warm  # noqa: E402  the folder of tests is no package
 
 from ansible_collections.maintenance.azure.tests.awx.stand_in.generate import generate, new_store
 
@@ -68,8 +74,9 @@ class Awx:
             "ANSIBLE_NOCOLOR": "1",
             "ANSIBLE_HOME": str(self.folder / ".ansible"),
         }
-        command = ["ansible-playbook", "-i", "localhost,", str(playbook), "-e", json.dumps({**GIVEN, **given}), *arguments]
-        done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=240, check=False)
+        variables = {**GIVEN, "ansible_python_interpreter": warm.python(), **given}
+        command = ["ansible-playbook", "-i", "localhost,", str(playbook), "-e", json.dumps(variables), *arguments]
+        done = subprocess.run(command, cwd=self.folder, env=warm.playbooks(environment), capture_output=True, text=True, timeout=240, check=False)
         return Outcome(done.returncode, done.stdout + done.stderr)
 
     def applied(self, *arguments: str, **given: t.Any) -> Outcome:
@@ -126,6 +133,21 @@ def collections(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 @pytest.fixture
 def awx(tmp_path: pathlib.Path, collections: pathlib.Path) -> Awx:
     return Awx(tmp_path, collections)
+
+
+@pytest.fixture(scope="session")
+def once_applied(tmp_path_factory: pytest.TempPathFactory, collections: pathlib.Path) -> pathlib.Path:
+    """The file of an AWX that has the objects of the defaults."""
+    awx = Awx(tmp_path_factory.mktemp("applied"), collections)
+    awx.applied()
+    return awx.path
+
+
+@pytest.fixture
+def applied(awx: Awx, once_applied: pathlib.Path) -> Awx:
+    """An AWX that has them, as if the playbook had just run."""
+    shutil.copy(once_applied, awx.path)
+    return awx
 
 
 RENDER = """

@@ -32,9 +32,15 @@ def calls() -> list[tuple[str, dict[str, t.Any], str]]:
     """Module, static arguments and file of each task of the role that calls awx.awx."""
     found = []
     for path in sorted((ROOT / "roles" / "awx" / "tasks").glob("*.yml")):
-        for task in yaml.safe_load(path.read_text()):
+        for task in tasks(yaml.safe_load(path.read_text())):
             found += [(key.rpartition(".")[2], value, path.name) for key, value in task.items() if key.startswith("awx.awx.")]
     return found
+
+
+def tasks(entries: list[dict[str, t.Any]]) -> t.Iterator[dict[str, t.Any]]:
+    """Tasks, also those of blocks."""
+    for entry in entries:
+        yield from tasks(entry["block"]) if "block" in entry else [entry]
 
 
 def problems(module: str, arguments: dict[str, t.Any]) -> list[str]:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-import pytest
-
 from ansible_collections.maintenance.azure.tests.awx.conftest import Awx, item
 
 PROJECT = "Azure maintenance"
@@ -89,8 +87,8 @@ def by_hand(known: dict[str, t.Any]) -> None:
     item(known, "workflow_job_templates", "Maintenance")["extra_vars"] = "respond_wait: true"
 
 
-def test_check_shows_empty_and_missing_values_and_fields_that_change_a_run(awx: Awx) -> None:
-    awx.applied()
+def test_check_shows_empty_and_missing_values_and_fields_that_change_a_run(applied: Awx) -> None:
+    awx = applied
     awx.edit(by_hand)
     told = awx.applied("--check")
     assert told.lines == [
@@ -162,8 +160,8 @@ def running(known: dict[str, t.Any]) -> None:
     ]
 
 
-def test_absent_while_a_job_runs_removes_nothing(awx: Awx) -> None:
-    awx.applied()
+def test_absent_while_a_job_runs_removes_nothing(applied: Awx) -> None:
+    awx = applied
     awx.edit(running)
     before = awx.objects
     words = awx.refused(awx_state="absent")
@@ -175,9 +173,9 @@ def test_absent_while_a_job_runs_removes_nothing(awx: Awx) -> None:
     assert [each["name"] for each in awx.objects["job_templates"]] == ["Deploy web"]
 
 
-def test_a_job_that_starts_meanwhile_leaves_its_template_scheduled(awx: Awx) -> None:
+def test_a_job_that_starts_meanwhile_leaves_its_template_scheduled(applied: Awx) -> None:
     """AWX starts it right after the role has looked."""
-    awx.applied()
+    awx = applied
     awx.edit(running)
     awx.edit(lambda known: known["objects"]["unified_jobs"][0].update(status="unheard of"))
     rules(awx, starts_late=900)
@@ -197,18 +195,8 @@ def test_check_by_a_user_who_may_not_create(awx: Awx) -> None:
     assert awx.refused() == expected and awx.log == []
 
 
-@pytest.mark.parametrize(
-    ("deny", "given", "words"),
-    [
-        (
-            ["PATCH job_templates"],
-            {"awx_respond_minutes": 10},
-            "this user may not change job template Maintenance respond, job template Maintenance respond to an event",
-        ),
-        (["DELETE projects"], {"awx_state": "absent"}, "this user may not remove project Azure maintenance"),
-    ],
-)
-def test_check_by_a_user_who_may_not_change(awx: Awx, deny: list[str], given: dict[str, t.Any], words: str) -> None:
-    awx.applied()
-    rules(awx, deny=deny)
-    assert awx.refused("--check", **given) == words
+def test_check_by_a_user_who_may_not_change(applied: Awx) -> None:
+    rules(applied, deny=["PATCH job_templates", "DELETE projects"])
+    words = "this user may not change job template Maintenance respond, job template Maintenance respond to an event"
+    assert applied.refused("--check", awx_respond_minutes=10) == words
+    assert applied.refused("--check", awx_state="absent") == "this user may not remove project Azure maintenance"

@@ -72,10 +72,10 @@ def test_what_is_in_it(awx: Awx) -> None:
 
 
 @pytest.mark.parametrize(("given", "minutes"), [({}, 60), ({"awx_respond_minutes": 15}, 15)])
-def test_with_watchers_a_pass_over_all_is_hourly_unless_chosen(awx: Awx, given: dict[str, t.Any], minutes: int) -> None:
-    awx.applied(awx_watchers=True, **given)
-    assert awx.one("schedules", "Maintenance respond")["rrule"].endswith(f"FREQ=MINUTELY;INTERVAL={minutes}")
-    assert json.loads(awx.one("job_templates", "Maintenance respond")["extra_vars"]) == {"respond_pass_interval": minutes * 60}
+def test_with_watchers_a_pass_over_all_is_hourly_unless_chosen(render: t.Callable[..., dict[str, t.Any]], given: dict[str, t.Any], minutes: int) -> None:
+    made = {(one["kind"], one["name"]): one["arguments"] for one in render(awx_watchers=True, **given)["objects"]}
+    assert made["schedule", "Maintenance respond"]["rrule"].endswith(f"FREQ=MINUTELY;INTERVAL={minutes}")
+    assert made["job_template", "Maintenance respond"]["extra_vars"] == {"respond_pass_interval": minutes * 60}
 
 
 def test_the_examples_that_are_shown(awx: Awx) -> None:
@@ -162,8 +162,8 @@ def test_an_approval_is_made_once(awx: Awx) -> None:
     assert "approve" not in [node["identifier"] for node in awx.objects["workflow_job_template_nodes"]]
 
 
-def test_absent_leaves_what_others_use(awx: Awx) -> None:
-    awx.applied()
+def test_absent_leaves_what_others_use(applied: Awx) -> None:
+    awx = applied
 
     def others(known: dict[str, t.Any]) -> None:
         inventory, status = item(known, "inventories", "Azure VMs")["id"], item(known, "job_templates", "Maintenance status")["id"]
@@ -209,8 +209,8 @@ def test_what_is_not_ours(awx: Awx) -> None:
     assert awx.one("inventories", "Azure VMs")["description"] == "The VMs that are looked after [maintenance.azure]"
 
 
-def test_two_installations_side_by_side(awx: Awx) -> None:
-    awx.applied()
+def test_two_installations_side_by_side(applied: Awx) -> None:
+    awx = applied
     first = awx.objects
     awx.applied(awx_prefix="Test ")
     assert awx.one("job_templates", "Test Maintenance respond")["project"] == awx.one("projects", "Test Azure maintenance")["id"]

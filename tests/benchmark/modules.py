@@ -17,7 +17,6 @@ import json
 import os
 import pathlib
 import resource
-import shutil
 import statistics
 import subprocess
 import sys
@@ -35,7 +34,10 @@ def plain_collection(folder: pathlib.Path) -> str:
     """A collection that has the module and no action plugin; the paths on which collections are found then."""
     modules = folder / "plain" / "ansible_collections" / "maintenance" / "plain" / "plugins" / "modules"
     modules.mkdir(parents=True)
-    shutil.copy(ROOT / "plugins" / "modules" / "scheduled_events_info.py", modules)
+    # In another collection its relative imports would mean that one's module_utils.
+    text = (ROOT / "plugins" / "modules" / "scheduled_events_info.py").read_text()
+    text = text.replace("from ..module_utils", "from ansible_collections.maintenance.azure.plugins.module_utils")
+    (modules / "scheduled_events_info.py").write_text(text)
     known = os.environ.get("ANSIBLE_COLLECTIONS_PATH") or str(ROOT / ".build" / "tree")
     return os.pathsep.join([str(folder / "plain"), known])
 

@@ -25,8 +25,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import LocalTransport
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.asker import Asker, Stores
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.due_triggers import DueTriggers
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.known import KnownStore
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.marks import Marks
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.state import State
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain.triggers import Triggers
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.settings import Settings
@@ -65,7 +65,7 @@ def ask(endpoint: str, polls: int, folder: pathlib.Path) -> None:
     client = Client(LocalTransport(endpoint), "auto", retries=0, connect_timeout=2.0, clock=clock)
     triggers = Triggers(str(folder / "drain"))
     spool, state = Spool(SharedFolder(str(folder / "state"))), State(SharedFolder(str(folder / "runtime"), mode=0o644), host)
-    stores = Stores(KnownStore(SharedFolder(str(folder / "state"))), spool, state, None, Marks(triggers, settings, host, clock, print))
+    stores = Stores(KnownStore(SharedFolder(str(folder / "state"))), spool, state, None, DueTriggers(triggers, settings, host, clock, print))
     asker = Asker(client, settings, stores, host, clock, lambda text: None)
     for number in range(polls):
         clock.sleep(asker.tick())

@@ -27,7 +27,7 @@ def _tree() -> str:
 
 # The stand-ins for ansible.windows come first, so that nothing installed is taken for them.
 init_plugin_loader([str(STAND_INS), _tree()])
-sys.path.insert(0, str(HERE.parent / "scenarios"))
+sys.path[:0] = [str(HERE.parent / "scenarios"), str(HERE.parent)]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -63,7 +63,7 @@ class Text:
 
 def documents() -> t.Iterator[tuple[pathlib.Path, t.Any]]:
     for path in sorted([*(ROOT / "roles").rglob("*.yml"), *(ROOT / "playbooks").rglob("*.yml")]):
-        yield path, yaml.safe_load(path.read_text())
+        yield path, yaml.load(path.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def texts() -> list[Text]:

@@ -22,7 +22,7 @@ from ansible_collections.maintenance.azure.tests.contract.ways import Way
 HERE = pathlib.Path(__file__).resolve().parent
 # Without retries each fault shows as it is; cases about retries say how many.
 DEFAULTS = {"retries": 0, "connect_timeout": 1, "request_timeout": 20}
-RECORD_MODULES = ("maintenance_info", "maintenance_record")
+RECORD_MODULES = ("maintenance_info", "maintenance_lease", "maintenance_record")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +43,7 @@ def load(folder: pathlib.Path = HERE / "cases") -> list[Case]:
     """All of them, in the order of their files."""
     found = []
     for path in sorted(folder.glob("*.yml")):
-        for entry in yaml.safe_load(path.read_text(encoding="utf-8")):
+        for entry in yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             shared = {key: entry.pop(key, default) for key, default in (("serve", {}), ("files", {}), ("play", False))}
             name = entry.pop("name")
             steps = entry.pop("steps", None) or [entry]
@@ -95,7 +95,7 @@ class Stage:
 
     def options(self, step: dict[str, t.Any]) -> dict[str, t.Any]:
         options: dict[str, t.Any] = {}
-        if step["module"] != "maintenance_record":
+        if step["module"] not in ("maintenance_lease", "maintenance_record"):
             options.update(DEFAULTS, endpoint="$endpoint")
         if step["module"] in RECORD_MODULES:
             options["records_path"] = "$records"

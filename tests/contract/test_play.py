@@ -14,6 +14,7 @@ import typing as t
 
 import pytest
 import yaml
+from lab import warm
 
 from ansible_collections.maintenance.azure.tests.contract import table
 from ansible_collections.maintenance.azure.tests.contract.compare import differences
@@ -57,7 +58,7 @@ class Play:
         (self.folder / "play.yml").write_text(yaml.safe_dump([*plays, self._keep()]))
         done = subprocess.run(
             ["ansible-playbook", "-i", self._inventory(), "play.yml"],
-            cwd=self.folder, env=self._environment(), capture_output=True, text=True, timeout=300, check=False,
+            cwd=self.folder, env=warm.playbooks(self._environment()), capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
         results = json.loads((self.folder / "results.json").read_text())
@@ -71,9 +72,9 @@ class Play:
         hosts: dict[str, dict[str, t.Any]] = {}
         for (way, _case), stage in self.stages.items():
             home = stage.way.home
-            mine: dict[str, t.Any] = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+            mine: dict[str, t.Any] = {"ansible_connection": "local", "ansible_python_interpreter": warm.python()}
             if way == Windows.name:
-                mine = {"ansible_connection": "windows_stand_in", "windows_stand_in_home": str(home), "ansible_python_interpreter": sys.executable}
+                mine = {"ansible_connection": "windows_stand_in", "windows_stand_in_home": str(home), "ansible_python_interpreter": warm.python()}
             hosts[home.name] = mine
         path = self.folder / "inventory.json"
         path.write_text(json.dumps({"all": {"hosts": hosts}}))

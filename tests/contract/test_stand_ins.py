@@ -19,6 +19,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+from lab import warm
 from lab.windows_machine import WindowsMachine, stand_in_paths
 
 
@@ -41,7 +42,7 @@ class Room:
         (self.folder / "play.yml").write_text(json.dumps([{"hosts": "all", "gather_facts": False, "tasks": listed}]))
         command = ["ansible-playbook", "-i", str(self.folder / "inventory.json"), str(self.folder / "play.yml")]
         environment = {**os.environ, **stand_in_paths(os.environ), "ANSIBLE_HOME": str(self.folder / "ansible"), "ANSIBLE_NOCOLOR": "1"}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, env=warm.playbooks(environment), capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return t.cast("list[dict[str, t.Any]]", json.loads((self.folder / "results.json").read_text()))
 

@@ -15,6 +15,7 @@ import sys
 import typing as t
 
 import pytest
+from lab import warm
 
 UNITS = ("azure-maintenance-ask.service", "azure-maintenance-drain.path", "azure-maintenance-tell.path", "azure-maintenance-seen.timer")
 # Every unit is loaded, enabled and active. What is asked to change is written down.
@@ -35,7 +36,7 @@ class Role:
         self.folder = folder
         self.settings: dict[str, t.Any] = {
             "ansible_connection": "local",
-            "ansible_python_interpreter": sys.executable,
+            "ansible_python_interpreter": warm.python(),
             "__watch_folders_made": {"changed": False},
         }
 
@@ -48,7 +49,7 @@ class Role:
         path = f"{self.folder}/programs:{os.environ['PATH']}"
         done = subprocess.run(
             ["ansible-playbook", "-i", "vm,", "-e", f"@{self.folder}/settings.json", *arguments, str(self.folder / "play.yml")],
-            env={**os.environ, "PATH": path, "ANSIBLE_HOME": str(self.folder / "ansible"), "ANSIBLE_NOCOLOR": "1"},
+            env=warm.playbooks({**os.environ, "PATH": path, "ANSIBLE_HOME": str(self.folder / "ansible"), "ANSIBLE_NOCOLOR": "1"}),
             capture_output=True,
             text=True,
             timeout=100,

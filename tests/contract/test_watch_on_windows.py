@@ -23,10 +23,12 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from lab import warm  # noqa: E402  the folder of tests is no package
 from lab.simulator import Simulator  # noqa: E402  the folder of tests is no package
 from lab.windows_machine import STAND_INS, WindowsMachine, stand_in_paths  # noqa: E402
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.rights import ASK
+from ansible_collections.maintenance.azure.tests.contract.refusals import changed_and_failed, refusals
 
 PYTHON = "C:\\Program Files\\Python313\\python.exe"
 SECRET = "one-secret-of-this-vm"
@@ -91,8 +93,10 @@ class Vm:
         (self.folder / "settings.json").write_text(json.dumps({**self.settings, **settings}))
         command = ["ansible-playbook", "-i", str(self.folder / "inventory.json"), "-vvv", "--diff", "-e", f"@{self.folder}/settings.json"]
         self.done = subprocess.run(
-            [*command, *arguments, "maintenance.azure.watch"], env=self.environment, capture_output=True, text=True, timeout=280, check=False
+            [*command, *arguments, "maintenance.azure.watch"], env=warm.playbooks(self.environment), capture_output=True, text=True, timeout=280, check=False
         )
+        # All of it, at the highest verbosity that is usual.
+        assert SECRET not in self.done.stdout + self.done.stderr
         return self.done
 
     def ask(self, module: str, **arguments: t.Any) -> str:
@@ -114,13 +118,6 @@ class Vm:
             if changed and task not in found:
                 found.append(task)
         return found
-
-    def refused(self, **settings: t.Any) -> str:
-        before = self.everything()
-        done = self.play(**settings)
-        assert done.returncode == 2, done.stdout[-4000:]
-        assert self.everything() == before
-        return " ".join((done.stdout + done.stderr).split())
 
     def end(self) -> None:
         for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
@@ -199,6 +196,7 @@ def test_it_comes_and_stays(vm: Vm, simulator: Simulator) -> None:
     until(lambda: (vm.data / "runtime" / "tell.log").exists() and "was not delivered" in (vm.data / "runtime" / "tell.log").read_text())
     holders = [path for path in vm.machine.home.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
     assert holders == [vm.data / "credential"]
+    assert {path.name for path in vm.folder.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()} == {"credential", "settings.json"}
     # An observation shows its heartbeat as soon as there are records, and the other task publishes them for the teller.
     observed = [vm.ask("maintenance.azure.maintenance_info", endpoint=vm.settings["watch_endpoint"]) for _time in range(2)]
     age = re.search(r'"age_seconds": ([0-9.]+),', observed[1].split('"watcher": {')[1])
@@ -206,26 +204,25 @@ def test_it_comes_and_stays(vm: Vm, simulator: Simulator) -> None:
     vm.ask("ansible.windows.win_command", argv=["schtasks.exe", "/Run", "/TN", SEEN])
     until((vm.data / "seen" / "seen.json").exists)
     assert json.loads((vm.data / "seen" / "seen.json").read_text()) == {} and not (vm.data / "seen" / "seen.log").exists()
+    disabled_ones_are_enabled_again(vm)
 
 
-def test_a_task_that_was_disabled_is_enabled_again(vm: Vm) -> None:
-    vm.changed(**WEBHOOK)
-    as_made = {task: about["xml"] for task, about in vm.tasks().items()}
-    # A task as a whole, and a trigger of one.
+def disabled_ones_are_enabled_again(vm: Vm) -> None:
+    """One task as a whole, and a trigger of the other."""
+    as_made = {name: about["xml"] for name, about in vm.tasks().items()}
+    tasks = vm.tasks()
     for name, before in ((ASKER, "</AllowStartOnDemand>\n    "), (SEEN, "<TimeTrigger>\n      ")):
-        tasks = vm.tasks()
         assert tasks[name]["xml"].count(f"{before}<Enabled>true<") == 1
         tasks[name]["xml"] = tasks[name]["xml"].replace(f"{before}<Enabled>true<", f"{before}<Enabled>false<")
-        vm.machine.set("tasks.json", tasks)
-        assert vm.changed("--check", **WEBHOOK) == ["Say in check mode which would be made"]
-        assert vm.changed(**WEBHOOK) == [MAKE_TASKS, *START]
-        assert {task: about["xml"] for task, about in vm.tasks().items()} == as_made
-    assert vm.changed(**WEBHOOK) == []
+    vm.machine.set("tasks.json", tasks)
+    assert vm.changed("--check", **WEBHOOK) == ["Say in check mode which would be made"]
+    assert vm.changed(**WEBHOOK) == [MAKE_TASKS, *START]
+    assert {name: about["xml"] for name, about in vm.tasks().items()} == as_made
 
 
 def test_it_changes_and_goes(vm: Vm, simulator: Simulator) -> None:
     before = vm.everything()
-    vm.changed(**WEBHOOK)
+    vm.changed(**{**WEBHOOK, "watch_tell_credential": "hmac"})
     process = vm.tasks()[ASKER]["process"]
     # A folder instead of the webhook: the asker starts anew, and what is not needed any more goes.
     made = ["Write the settings", "Remove a credential that is not used"]
@@ -278,56 +275,99 @@ def test_an_empty_folder_for_other_tools_goes_if_the_role_made_it(vm: Vm) -> Non
     assert vm.changed(watch_state="absent", **quiet) == []
 
 
-def test_the_secret_is_in_no_output_and_no_argument(vm: Vm) -> None:
-    outputs = []
-    for arguments in (["--check"], [], []):
-        vm.play(*arguments, watch_tell_url="http://127.0.0.1:9/", watch_tell_credential="hmac", watch_tell_secret=SECRET)
-        assert vm.done.returncode == 0, vm.done.stdout[-3000:]
-        outputs.append(vm.done.stdout + vm.done.stderr)
-    assert [SECRET in output for output in outputs] == [False] * 3
-    assert SECRET not in (vm.machine.home / "calls.jsonl").read_text()
-    holders = {path.name for path in vm.folder.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()}
-    assert holders == {"credential", "settings.json"}
+# --- What is refused before anything is written: all in one run, each on a VM of its own --------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"watch_python": "python3"}, "it must be the whole path of a Python 3.8 or newer"),
-        ({"watch_python": "C:\\Python\\none.exe"}, "vm has no C:\\\\Python\\\\none.exe. Next: install Python 3.8"),
-        ({"watch_tell_folder": "/var/news"}, "watch_tell_folder is /var/news. On a Windows VM it must be a whole path"),
-        ({"watch_tell_credential": "bearer", "watch_tell_secret": "x"}, "needs watch_tell_secret and watch_tell_url"),
-        ({"watch_figures_folder": "/figures"}, "watch_figures_folder is '/figures'; it must be empty"),
-        ({"watch_interval": 0.1}, "watch_interval is 0.1"),
-        ({"watch_tell_secret": "x"}, "watch_tell_secret is given, and watch_tell_credential is none"),
-        ({**CERTIFICATE, "watch_tell_client_key": "/etc/vm.key"}, "watch_tell_client_key is /etc/vm.key. On a Windows VM it must be a whole path"),
-        (CERTIFICATE, "watch_tell_client_key is C:\\\\vm.key, and vm has no such file. Next: put it there"),
-        ({"watch_tell_folder": "C:\\vm.pem"}, "watch_tell_folder is C:\\\\vm.pem, and that is no folder on vm"),
-        ({"watch_stat": "absent"}, "The variable watch_stat is no option of maintenance.azure. Did you mean watch_state?"),
-        ({"watch_pyhton": PYTHON, "watch_python": "python3"}, "Did you mean watch_python?"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_is_refused_before_anything_is_written(vm: Vm, settings: dict[str, t.Any], words: str) -> None:
-    vm.machine.path("vm.pem").write_text("a certificate")
-    assert words in vm.refused(**settings)
-    assert vm.orders() == []
+class Case(t.NamedTuple):
+    words: str
+    settings: dict[str, t.Any] = {}
+    prepare: t.Callable[[Vm], object] = lambda _vm: None
 
 
-def test_a_python_that_is_too_old_and_one_that_others_may_write_are_refused(vm: Vm) -> None:
-    vm.machine.home.joinpath("rights.txt").write_text(USERS)
-    assert "may be written by AU, who could change what the watcher runs. Next: install Python for all users" in vm.refused()
-    vm.machine.home.joinpath("rights.txt").unlink()
+def old_python(vm: Vm) -> None:
     (vm.machine.home / "programs" / "python").unlink()
     (vm.machine.home / "programs" / "python").write_text("echo 'Python 3.8 or newer is needed' >&2; exit 1\n")
-    assert "Python 3.8 or newer is needed" in vm.refused()
 
 
-def test_a_folder_that_another_user_made_is_refused(vm: Vm) -> None:
+def python_that_others_may_write(vm: Vm) -> None:
+    (vm.machine.home / "programs" / "python").unlink()
+    (vm.machine.home / "programs" / "python").write_text('touch "$WINDOWS_STAND_IN/was-run"; exit 1\n')
+    (vm.machine.home / "rights.txt").write_text(USERS)
+
+
+def folder_of_another(vm: Vm) -> None:
     vm.data.mkdir(parents=True)
     owned = {"C:\\ProgramData\\azure-maintenance-watch": "O:S-1-5-21-1-2-3-1002G:SYD:PAI(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)"}
     vm.machine.set("rights.json", owned)
-    assert "belongs to S-1-5-21-1-2-3-1002" in vm.refused()
+
+
+def python_below_an_open_folder(vm: Vm) -> None:
+    vm.machine.set("rights.json", {"C:\\Program Files": USERS})
+
+
+def virtual_environment(vm: Vm) -> None:
+    """Python takes its library from where a file pyvenv.cfg one folder above says."""
+    vm.machine.path("Program Files/pyvenv.cfg").write_text("home = C:\\Users\\one\\Python\n")
+
+
+WRONG: list[tuple[dict[str, t.Any], str]] = [
+    ({"watch_python": "python3"}, "it must be the whole path of a Python 3.8 or newer"),
+    ({"watch_python": "C:\\Python\\none.exe"}, "HOST has no C:\\\\Python\\\\none.exe. Next: install Python 3.8"),
+    ({"watch_tell_folder": "/var/news"}, "watch_tell_folder is /var/news. On a Windows VM it must be a whole path"),
+    ({"watch_tell_credential": "bearer", "watch_tell_secret": "x"}, "needs watch_tell_secret and watch_tell_url"),
+    ({"watch_figures_folder": "/figures"}, "watch_figures_folder is '/figures'; it must be empty"),
+    ({"watch_interval": 0.1}, "watch_interval is 0.1"),
+    ({"watch_tell_secret": "x"}, "watch_tell_secret is given, and watch_tell_credential is none"),
+    ({**CERTIFICATE, "watch_tell_client_key": "/etc/vm.key"}, "watch_tell_client_key is /etc/vm.key. On a Windows VM it must be a whole path"),
+    (CERTIFICATE, "watch_tell_client_key is C:\\\\vm.key, and HOST has no such file. Next: put it there"),
+    ({"watch_tell_folder": "C:\\vm.pem"}, "watch_tell_folder is C:\\\\vm.pem, and that is no folder on HOST"),
+    ({"watch_stat": "absent"}, "The variable watch_stat is no option of maintenance.azure. Did you mean watch_state?"),
+    ({"watch_pyhton": PYTHON, "watch_python": "python3"}, "it must be the whole path of a Python 3.8 or newer"),
+]
+CASES = [
+    *(Case(words, settings) for settings, words in WRONG),
+    Case("may be written by AU, who could change what the watcher runs. Next: install Python for all users", prepare=python_that_others_may_write),
+    Case("Python 3.8 or newer is needed", prepare=old_python),
+    Case("belongs to S-1-5-21-1-2-3-1002", prepare=folder_of_another),
+    Case("C:\\\\Program Files may be written by AU", prepare=python_below_an_open_folder),
+    Case("is in a virtual environment", prepare=virtual_environment),
+]
+
+
+class Refused(t.NamedTuple):
+    printed: str
+    vms: list[Vm]
+    before: list[dict[str, t.Any]]
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory, simulator: Simulator) -> Refused:
+    vms = [Vm(tmp_path_factory.mktemp("vm"), simulator.endpoints["vm"]) for _case in CASES]
+    first, hosts = vms[0], {}
+    for number, (case, vm) in enumerate(zip(CASES, vms)):
+        vm.machine.path("vm.pem").write_text("a certificate")
+        case.prepare(vm)
+        hosts[f"vm{number}"] = {**vm.machine.connection(), **vm.settings, **case.settings}
+    (first.folder / "inventory.json").write_text(json.dumps({"all": {"hosts": hosts}}))
+    first.settings = {}
+    before = [vm.everything() for vm in vms]
+    done = first.play()
+    assert done.returncode == 2, done.stdout[-4000:]
+    return Refused(done.stdout + done.stderr, vms, before)
+
+
+@pytest.mark.parametrize("number", range(len(CASES)), ids=[f"{case.settings}-{case.words}" for case in CASES])
+def test_what_cannot_be_is_refused_before_anything_is_written(refused: Refused, number: int) -> None:
+    host, vm = f"vm{number}", refused.vms[number]
+    assert CASES[number].words.replace("HOST", host) in refusals(refused.printed)[host]
+    # An empty folder may have been made.
+    assert changed_and_failed(refused.printed)[host][1] == 1
+    assert vm.everything() == refused.before[number] and vm.orders() == []
+    assert not (vm.machine.home / "was-run").exists(), "a Python that others may write was run"
+
+
+def test_a_misspelt_option_is_named(refused: Refused) -> None:
+    assert "Did you mean watch_python?" in " ".join(refused.printed.split())
 
 
 def test_a_new_folder_into_which_another_user_was_quick_to_put_a_file_is_refused(vm: Vm) -> None:
@@ -337,24 +377,6 @@ def test_a_new_folder_into_which_another_user_was_quick_to_put_a_file_is_refused
     assert "could change what the watcher runs or read its credential. Next: look" in " ".join(done.stdout.split())
     # Its rights are again those of its parent, so that the next run refuses it, too.
     assert vm.data.stat().st_mode & 0o777 == 0o777
-
-
-def test_a_python_that_others_may_write_is_not_run(vm: Vm) -> None:
-    (vm.machine.home / "programs" / "python").unlink()
-    (vm.machine.home / "programs" / "python").write_text('touch "$WINDOWS_STAND_IN/was-run"; exit 1\n')
-    vm.machine.home.joinpath("rights.txt").write_text(USERS)
-    assert "may be written by AU" in vm.refused()
-    assert not (vm.machine.home / "was-run").exists()
-
-
-def test_a_python_below_a_folder_that_others_may_write_is_refused_and_a_virtual_environment(vm: Vm) -> None:
-    """Python takes its library from where a file pyvenv.cfg one folder above says."""
-    above = "C:\\Program Files"
-    vm.machine.set("rights.json", {above: USERS})
-    assert "C:\\\\Program Files may be written by AU" in vm.refused()
-    vm.machine.set("rights.json", {})
-    vm.machine.path("Program Files/pyvenv.cfg").write_text("home = C:\\Users\\one\\Python\n")
-    assert "is in a virtual environment" in vm.refused()
 
 
 def test_the_lines_are_those_that_the_rights_are_read_by() -> None:

@@ -143,7 +143,7 @@ def in_yaml(root: pathlib.Path) -> list[Use]:
     return found
 
 
-class Loader(yaml.SafeLoader):
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Knows !unsafe and !vault: their values are not looked into."""
 
 

@@ -61,9 +61,7 @@ def run(job: Job, lab: Lab, cut_at: str = "") -> subprocess.CompletedProcess[str
         CUT_VMS=" ".join(lab.vms),
         CUT_AT=cut_at,
     )
-    return subprocess.run(
-        job.command(lab), env=environment, cwd=lab.folder, capture_output=True, text=True, timeout=400, check=False,
-    )  # fmt: skip
+    return warm.run_playbook(job.command(lab), environment, lab.folder, 400)
 
 
 def points(lab: Lab) -> list[dict[str, t.Any]]:

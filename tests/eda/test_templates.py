@@ -11,7 +11,7 @@ import typing as t
 import pytest
 from lab.lab import Lab
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.named_vms import LONGEST_NAME, MOST_NAMES
+from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.memory import LONGEST_NAME, MOST_NAMES
 from ansible_collections.maintenance.azure.tests.awx.conftest import Awx
 from eda.documented import GUIDE
 from eda.messages import EVENTS, message

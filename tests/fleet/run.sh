@@ -5,7 +5,7 @@
 
 # The lab: real guests behind a real load balancer, taken through maintenance. As root, on Debian or Ubuntu:
 #   tests/fleet/run.sh [pytest arguments]
-# FLEET_CACHE    where the guests' root is kept between runs (default .build/fleet)
+# FLEET_CACHE    where the guests' root is kept between runs (default .build/debian)
 # FLEET_MIRROR   where the guests' packages come from (default: debootstrap's own)
 # FLEET_PYTHON   a Python 3.12 or newer with ansible-core and pytest (default .build/venv/test/bin/python)
 # FLEET_GUESTS   how many guests (default 6)
@@ -15,40 +15,12 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-cache=${FLEET_CACHE:-$root/.build/fleet}
+cache=${FLEET_CACHE:-$root/.build/debian}
 python=${FLEET_PYTHON:-$root/.build/venv/test/bin/python}
-suite=debian:bookworm
-packages=systemd,systemd-sysv,dbus,python3,openssh-server,iproute2,procps,nginx-light,haproxy
 group="mazfleet-$$"
 work="" inside_pid="" keeper_pid="" summary=""
 
 say() { printf '%s\n' "fleet: $*"; }
-
-install_tools() {
-  local missing=()
-  command -v debootstrap > /dev/null || missing+=(debootstrap)
-  command -v systemd-nspawn > /dev/null || missing+=(systemd-container)
-  command -v ip > /dev/null || missing+=(iproute2)
-  command -v ssh > /dev/null || missing+=(openssh-client)
-  [ ${#missing[@]} -eq 0 ] && return
-  command -v apt-get > /dev/null || { say "needs ${missing[*]}, and apt-get to install them"; exit 2; }
-  say "installing ${missing[*]}"
-  # Suites that run side by side on a fresh machine must not meet at apt's lock: it does not wait for anybody.
-  mkdir -p "$root/.build"
-  flock "$root/.build/apt.lock" apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive flock "$root/.build/apt.lock" apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
-}
-
-# HAProxy comes from the guests' root as well, so that this machine needs no package of it, and starts no service of it.
-build_base() {
-  [ -e "$cache/base/.complete" ] && return
-  say "building the guests' root in $cache (once, about a minute)"
-  rm -rf "$cache/base"
-  mkdir -p "$cache"
-  timeout 900 debootstrap --variant=minbase --include="$packages" "${suite#*:}" "$cache/base" ${FLEET_MIRROR:+"$FLEET_MIRROR"} \
-    > "$cache/debootstrap.log" 2>&1 || { tail -5 "$cache/debootstrap.log"; return 1; }
-  touch "$cache/base/.complete"
-}
 
 # shellcheck disable=SC2329  # called by tear_down
 group_folders() { find /sys/fs/cgroup -depth -type d -path "*/$group*" 2> /dev/null; }
@@ -89,8 +61,8 @@ tear_down() {
 
 [ "$(id -u)" -eq 0 ] || { say "needs root: it boots guests in namespaces of their own"; exit 2; }
 [ -x "$python" ] || { say "no $python; run make test once, or set FLEET_PYTHON"; exit 2; }
-install_tools
-build_base
+# HAProxy comes from the guests' root as well, so that this machine needs no package of it, and starts no service of it.
+"$root/tests/tools/debian_root.sh" "$cache" "${FLEET_MIRROR:-}"
 trap tear_down EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP

@@ -2,11 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A live migration of two VMs, a reboot, a redeploy and a host failure, all at once, under load: with respond and without."""
+"""A live migration of two VMs, a reboot, a redeploy and a host failure, all at once, under load: with respond and without.
+
+Under the default policy only with FLEET_LONG=1: that a short pause is not drained for is asked in suite scenarios, and the rest is as where everything drains.
+"""
 
 from __future__ import annotations
 
 import time
+
+import pytest
 
 from .lab.balancer_log import BalancerLog
 from .lab.controller import DRAIN_EVERYTHING
@@ -36,6 +41,7 @@ def test_everything_drains_and_nobody_notices(lab: Lab) -> None:
         assert result.outcomes[kind].failed == 0, f"{kind}: users noticed"
 
 
+@pytest.mark.long
 def test_under_the_default_policy_users_notice_a_short_pause_only(lab: Lab) -> None:
     result = storm(lab, "default-policy", "default")
     check_all(lab, result)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A rolling upgrade that reboots every guest, while maintenance comes and respond runs from a schedule: with the gate and without.
+"""A rolling upgrade that reboots five guests, while maintenance comes and respond runs from a schedule: with the gate and without.
 
 Who was out when, and which requests failed, is counted from HAProxy's own log.
 FLEET_UPGRADE_SERIAL: how many guests go together (3, as many as may be out). Without the gate only with FLEET_LONG=1.
@@ -26,6 +26,8 @@ from .lab.storm import all_over
 from .lab.upgrading import GATED, MAX_OUT, PLAIN, Schedule, Upgrade
 
 SERIAL = int(os.environ.get("FLEET_UPGRADE_SERIAL", str(MAX_OUT)))
+# Two batches, and as many are left in service as users need. The sixth guest shows nothing more, and each run would observe it.
+UPGRADED = 5
 # Far away, so that only an approval begins them, however slow the machine is.
 NOTICE = 36000
 POLICY = [
@@ -63,9 +65,11 @@ def upgrade_in_a_storm(lab: Lab, name: str, playbook: str) -> Outcome:
     """An event on a machine that is being upgraded, one on another that is not yet, and one that comes to nothing after its machine was drained."""
     began, first = time.monotonic(), len(lab.platform.happened)
     settled = lab.work / f"{name}.settled"
-    upgrade = Upgrade(lab, name, respond_policy=POLICY, upgrade_serial=SERIAL, upgrade_settled=str(settled))
+    vms = list(lab.guests)[:UPGRADED]
+    managed = {"respond_hosts": ":".join(vms), "respond_capacity": [{"name": "web", "members": vms, "max_unavailable": MAX_OUT}], "respond_policy": POLICY}
+    upgrade = Upgrade(lab, name, vms, **managed, upgrade_serial=SERIAL, upgrade_settled=str(settled))
     load = lab.load(name, 30)
-    schedule = Schedule(lab, name, respond_policy=POLICY, **upgrade.common())
+    schedule = Schedule(lab, name, **{**upgrade.common(), **managed})
     run = upgrade.run(playbook)
     until(lambda: upgrade.history("web1") or run.poll() is not None, 600, "the upgrade of web1 begins")
     ids = [str(lab.simulator.ask("POST", "/events", {"notice": NOTICE, **one})["event_id"]) for one in (MIGRATION, REDEPLOY, CANCELLED)]
@@ -78,6 +82,8 @@ def upgrade_in_a_storm(lab: Lab, name: str, playbook: str) -> Outcome:
     lab.wait_until_all_serve(400)
     schedule.stop()
     requests = load.stop()
+    # A user has an answer a moment before HAProxy writes it down.
+    until(lambda: upgrade.log.read(time.time()).requests >= len(requests), 20, "HAProxy's log has every request")
     assert lab.platform.faults == []
     result = Outcome(upgrade, upgrade.log.read(time.time()), requests, lab.platform.happened[first:], schedule.codes, time.monotonic() - began)
     print(result.figures(), flush=True)
@@ -94,12 +100,11 @@ def test_an_upgrade_behind_the_gate_in_a_storm_is_noticed_by_nobody(lab: Lab) ->
     result.upgrade.each_exactly_once()
     assert result.failed == []
     assert result.stretch.failed == 0
-    assert result.stretch.requests >= len(result.requests), "HAProxy's log has not all of it"
     assert result.stretch.most_out <= MAX_OUT
     assert set(result.codes) == {0}
     assert sorted(one["vm"] for one in result.hit) == ["web1", "web2"], "what was cancelled hits nobody"
     assert [one for one in result.hit if not one["out"]] == [], "hit while in service"
-    for vm in lab.guests:
+    for vm in result.upgrade.vms:
         versions = [request.version for request in result.requests if request.server == vm]
         assert versions[-1] == "gated", f"users still get the old version from {vm}"
         assert versions == sorted(versions, key=lambda version: version == "gated"), f"users got the old version from {vm} after the new one"

@@ -5,47 +5,21 @@
 
 # A real guest with systemd, drained and recovered over ssh. As root, on Debian or Ubuntu:
 #   tests/guests/run.sh [pytest arguments, with or without files]
-# GUESTS_CACHE   where the guest's root is kept between runs (default .build/guests)
-# GUESTS_REPLICA  where the guest's packages come from (default: debootstrap's own)
+# GUESTS_CACHE   where the guest's root is kept between runs (default .build/debian)
+# GUESTS_MIRROR  where the guest's packages come from (default: debootstrap's own)
 # GUESTS_PYTHON  a Python with ansible-core and pytest (default .build/venv/test/bin/python)
 # The guest lives in a network namespace of its own, joined to a second one, where ansible runs, by a pair of interfaces.
 # The machine's own namespace gets neither an interface nor an address.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-cache=${GUESTS_CACHE:-$root/.build/guests}
+cache=${GUESTS_CACHE:-$root/.build/debian}
 python=${GUESTS_PYTHON:-$root/.build/venv/test/bin/python}
-suite=debian:bookworm
 lab="mazlab$$"
 outside="$lab-out" inside="$lab-in"
 work="" guest_pid="" keeper_pid=""
 
 say() { printf '%s\n' "guests: $*"; }
-
-install_tools() {
-  local missing=()
-  command -v debootstrap > /dev/null || missing+=(debootstrap)
-  command -v systemd-nspawn > /dev/null || missing+=(systemd-container)
-  command -v ip > /dev/null || missing+=(iproute2)
-  command -v ssh-keygen > /dev/null || missing+=(openssh-client)
-  [ ${#missing[@]} -eq 0 ] && return
-  say "installing ${missing[*]}"
-  # Suites that run side by side on a fresh machine must not meet at apt's lock: it does not wait for anybody.
-  mkdir -p "$root/.build"
-  flock "$root/.build/apt.lock" apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive flock "$root/.build/apt.lock" apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
-}
-
-build_base() {
-  [ -e "$cache/base/.complete" ] && return
-  say "building the guest's root in $cache (once, about a minute)"
-  rm -rf "$cache/base"
-  mkdir -p "$cache"
-  timeout 900 debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus,python3,openssh-server,iproute2 \
-    "${suite#*:}" "$cache/base" ${GUESTS_REPLICA:+"$GUESTS_REPLICA"} > "$cache/debootstrap.log" 2>&1 \
-    || { tail -5 "$cache/debootstrap.log"; return 1; }
-  touch "$cache/base/.complete"
-}
 
 # Exit code 133 says that the guest asked for a reboot: boot it again, as a hypervisor would.
 boot_guest() {
@@ -72,6 +46,8 @@ prepare_guest() {
   install -d -m 0700 "$work/root/root/.ssh"
   install -m 0600 "$work/key.pub" "$work/root/root/.ssh/authorized_keys"
   cp -r "$here/units/." "$work/root/etc/systemd/system/"
+  # The web server of the suite fleet, which has the same root.
+  ln -s /dev/null "$work/root/etc/systemd/system/nginx.service"
   # Enabled: a reboot starts it again. occasional.service is not, and somebody has started it by hand.
   ln -s ../web.service "$work/root/etc/systemd/system/multi-user.target.wants/web.service"
   rm -f "$work/root/etc/resolv.conf" "$work/root/etc/machine-id"
@@ -139,8 +115,7 @@ wait_for_ssh() {
 
 [ "$(id -u)" -eq 0 ] || { say "needs root: it boots a guest"; exit 2; }
 [ -x "$python" ] || { say "no $python; run make test once, or set GUESTS_PYTHON"; exit 2; }
-install_tools
-build_base
+"$root/tests/tools/debian_root.sh" "$cache" "${GUESTS_MIRROR:-}"
 trap tear_down EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
@@ -154,6 +129,8 @@ main=$$
 keeper_pid=$!
 wait_for_ssh
 
+# Also without make: ansible-playbook beside that Python.
+export PATH="${python%/*}:$PATH"
 code=0
 # All tests, or those of the arguments that are files or tests in files.
 tests=("$here")

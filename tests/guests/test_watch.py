@@ -1,7 +1,10 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Role watch on a real systemd: installed twice, an event noticed and told, killed, attacked by a local user, removed without a trace."""
+"""Role watch on a real systemd: installed twice, an event noticed, told and measured, killed, attacked by a local user, removed without a trace.
+
+A play costs ten seconds and more, so each test goes on with the watcher that the one before has left, and one play shows several things.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hook import Hook
 from test_respond import Controller, ask
 from test_service import ADDRESS, boot_id, guest, record, until
 
@@ -25,21 +29,6 @@ SPOOL = "/var/lib/azure-maintenance-watch"
 TRIGGERS = "/run/azure-maintenance-drain"
 SECRET = "Wq7-secret-of-this-vm"
 UNITS = ("azure-maintenance-ask.service", "azure-maintenance-seen.service", "azure-maintenance-tell.service", "azure-maintenance-tell.path")
-# A receiver on the guest that keeps each message and its headers in a file of its own.
-HOOK = """
-import http.server, itertools, json, os
-numbers = itertools.count()
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        content = {"headers": dict(self.headers), "body": json.loads(body)}
-        with open("/srv/hook/%06d" % next(numbers), "w") as stream:
-            json.dump(content, stream)
-        self.send_response(200); self.end_headers()
-    def log_message(self, *unused): pass
-os.makedirs("/srv/hook", exist_ok=True)
-http.server.HTTPServer(("127.0.0.1", 5000), Handler).serve_forever()
-"""
 
 
 def state() -> dict[str, Any]:
@@ -53,46 +42,21 @@ def found() -> set[str]:
     return {line for line in names.splitlines() if "azure-maintenance" in line}
 
 
-class Hook:
-    """Messages that the guest's receiver got."""
-
-    def __init__(self) -> None:
-        guest("rm -rf /srv/hook; mkdir -p /srv/hook")
-        self.start()
-
-    @staticmethod
-    def start() -> None:
-        guest(f"cat > /srv/hook.py <<'E'\n{HOOK}\nE")
-        guest("systemd-run --quiet --unit=hook python3 /srv/hook.py")
-
-    @staticmethod
-    def stop() -> None:
-        guest("systemctl stop hook.service")
-
-    @staticmethod
-    def got() -> list[dict[str, Any]]:
-        text = guest("for f in $(ls /srv/hook 2>/dev/null | sort); do cat /srv/hook/$f; echo; done")
-        return [json.loads(line) for line in text.splitlines() if line]
-
-    def kinds(self, event: str) -> list[str]:
-        """The news of one event in the order of their first arrival. A repetition has the same id."""
-        first = {item["body"]["id"]: item["body"]["type"].rpartition(".")[2] for item in reversed(self.got()) if item["body"]["subject"] == event}
-        return list(reversed(first.values()))
-
-
 TOLD = {"watch_tell_url": "http://127.0.0.1:5000/endpoint", "watch_tell_credential": "hmac", "watch_tell_secret": SECRET}
+# Folders of metrics: two that the role makes, and one that belongs to others.
+FIGURES, OTHER_FIGURES, FIGURES_OF_OTHERS = "/srv/figures", "/srv/other-figures", "/srv/figures-of-others"
 
 
 @pytest.fixture(scope="module")
 def controller(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Controller]:
-    """A watcher that tells the hook, and a simulator that it asks. A play takes ten seconds and more, so all tests share them."""
+    """A simulator that the watcher asks; where test_respond.py has left one, it is changed."""
     controller = Controller(tmp_path_factory.mktemp("watch"))
     guest("rm -rf /var/lib/azure-maintenance; systemctl start web.service")
     enabled_long_ago()
     controller.play("simulator.yml", simulator_speed=1, simulator_boot=True)
     yield controller
     controller.play("simulator.yml", simulator_state="absent")
-    guest("systemctl stop hook.service; rm -rf /srv/hook /srv/hook.py /srv/news", check=False)
+    assert "could not be found" in guest("systemctl status imds-simulator.service 2>&1", check=False)
 
 
 def enabled_long_ago() -> None:
@@ -118,22 +82,15 @@ def event(event_type: str, **more: Any) -> str:
 
 def test_check_mode_changes_nothing(controller: Controller) -> None:
     before = found()
-    assert "failed=0" in watch(controller, "--check", "--diff", **TOLD)
-    assert found() == before
-
-
-def test_wrong_settings_are_named_before_anything_runs(controller: Controller) -> None:
-    with pytest.raises(AssertionError, match="needs watch_tell_secret and watch_tell_url"):
-        watch(controller, watch_tell_credential="bearer")
-    with pytest.raises(AssertionError, match="tell_url is 'http://eda.example.com:5000'; it must be https://HOST"):
-        watch(controller, watch_tell_url="http://eda.example.com:5000")
-    assert guest("systemctl is-active azure-maintenance-ask.service", check=False) == "inactive"
+    assert "failed=0" in watch(controller, "--check", "--diff", watch_figures_folder=FIGURES, **TOLD)
+    assert found() == before and guest(f"ls -d {FIGURES} 2>/dev/null || true") == ""
 
 
 def test_installed_twice(controller: Controller) -> None:
-    assert SECRET not in watch(controller, "-vvv", **TOLD)
-    assert "changed=0" in watch(controller, **TOLD)
-    assert "changed=0" in watch(controller, "--check", "--diff", **TOLD)
+    assert SECRET not in watch(controller, "-vvv", watch_figures_folder=FIGURES, **TOLD)
+    assert guest(f"stat -c '%U %G %a' {FIGURES}") == "root azure-maintenance 775"
+    assert "changed=0" in watch(controller, watch_figures_folder=FIGURES, **TOLD)
+    assert "changed=0" in watch(controller, "--check", "--diff", watch_figures_folder=FIGURES, **TOLD)
 
 
 def test_a_key_that_the_telling_unit_cannot_read_is_named_before_anything_is_written(controller: Controller, tmp_path: pathlib.Path) -> None:
@@ -142,26 +99,27 @@ def test_a_key_that_the_telling_unit_cannot_read_is_named_before_anything_is_wri
     subprocess.run(["openssl", "req", *options, "-out", str(made[0]), "-keyout", str(made[1])], check=True, capture_output=True)
     for path in made:
         guest(f"umask 077; cat > /etc/{path.name} <<'E'\n{path.read_text()}E")
-    shown = {**TOLD, "watch_tell_url": "https://127.0.0.1:5000/", "watch_tell_client_certificate": "/etc/own.pem", "watch_tell_client_key": "/etc/own.key"}
+    shown = {**TOLD, "watch_tell_url": "https://127.0.0.1:5000/", "watch_figures_folder": FIGURES}
+    shown.update(watch_tell_client_certificate="/etc/own.pem", watch_tell_client_key="/etc/own.key")
     guest("chmod 0644 /etc/own.pem")
     before = guest("cat /etc/azure-maintenance-watch/watch.json")
     with pytest.raises(AssertionError, match="User azure-maintenance-tell cannot read /etc/own.key. Next: chown azure-maintenance-tell /etc/own.key"):
         watch(controller, **shown)
     assert guest("cat /etc/azure-maintenance-watch/watch.json") == before
-    guest("chown azure-maintenance-tell /etc/own.key")
-    assert "failed=0" in watch(controller, **shown)
-    assert "changed=0" in watch(controller, **shown)
-    guest("chmod 0644 /etc/own.key")
+    guest("chown azure-maintenance-tell /etc/own.key; chmod 0644 /etc/own.key")
     with pytest.raises(AssertionError, match="/etc/own.key must be a file that only its owner may read"):
-        watch(controller, watch_interval=2, **shown)
+        watch(controller, **shown)
     # The new settings are written, and nothing runs with them. Once the key is mended, a run copies nothing, and restarts all the same.
     process = "systemctl show -p MainPID --value azure-maintenance-ask.service"
-    before = guest(process)
+    running = guest(process)
     guest("chmod 0600 /etc/own.key")
-    assert "failed=0" in watch(controller, watch_interval=2, **shown)
-    assert guest(process) != before
-    assert "changed=0" in watch(controller, watch_interval=2, **shown)
-    watch(controller, **TOLD)
+    assert "failed=0" in watch(controller, **shown)
+    assert guest(process) != running
+    assert "changed=0" in watch(controller, **shown)
+    # Another folder of metrics: the files of the one before are removed, and so is that folder, which the role had made.
+    watch(controller, watch_figures_folder=OTHER_FIGURES, **TOLD)
+    until(lambda: "maintenance_watch.prom" in guest(f"ls {OTHER_FIGURES}"))
+    assert guest(f"ls -d {FIGURES} 2>/dev/null || true") == ""
     guest("rm /etc/own.pem /etc/own.key")
 
 
@@ -174,10 +132,15 @@ def test_noticed_told_and_repeated_until_a_run_has_seen_it(controller: Controlle
     assert message["body"]["data"]["vm"]["name"] == "web1"
     signature = {key.lower(): value for key, value in message["headers"].items()}["x-hub-signature-256"]
     assert re.fullmatch(r"sha256=[0-9a-f]{64}", signature)
+    measured = 'azure_scheduled_events_listed{type="Reboot",status="Scheduled",this_vm="true"} 1'
+    until(lambda: measured in guest(f"cat {OTHER_FIGURES}/maintenance_watch.prom", check=False))
     # A 200 proves nothing: it stays, until a run of the controller has written its record.
     until(lambda: waiting() == ["accepted"])
     controller.play("maintenance.azure.respond")
     until(lambda: waiting() == [], 300)
+    # The timer of root's unit reads the records once a minute.
+    until(lambda: "azure_scheduled_events_records{" in guest(f"cat {OTHER_FIGURES}/maintenance_records.prom | grep ' 1$'", check=False), 300)
+    assert guest(f"stat -c '%U %a' {OTHER_FIGURES}/*.prom").splitlines() == ["root 644", "azure-maintenance-ask 644"]
     assert hook.kinds(listed) == ["listed"]
     for command in ("journalctl --no-pager", f"cat {STATE} /etc/azure-maintenance-watch/watch.json", "ps axww -o args"):
         assert SECRET not in guest(command)
@@ -300,6 +263,10 @@ def test_into_a_folder_for_other_tools(controller: Controller) -> None:
     assert (guest("stat -c %U /srv/own"), guest("cat /etc/azure-maintenance-watch/watch.json")) == ("daemon", before)
     guest("rmdir /srv/own")
     watch(controller, watch_tell_folder="/srv/news")
+    # No folder of metrics any more: nothing is left of the one before, nor is the timer.
+    assert guest(f"ls -d {OTHER_FIGURES} 2>/dev/null || true") == ""
+    assert guest("systemctl is-active azure-maintenance-seen.timer", check=False) == "inactive"
+    assert "changed=0" in watch(controller, watch_tell_folder="/srv/news")
     listed = event("Freeze")
     until(lambda: listed in guest("cat /srv/news/*.json 2>/dev/null", check=False))
     ask("POST", f"/events/{listed}/cancel")
@@ -313,13 +280,30 @@ def test_into_a_folder_for_other_tools(controller: Controller) -> None:
     assert guest("test -e /etc/azure-maintenance-watch/credential; echo $?") == "1"
 
 
+def test_metrics_in_a_folder_of_others(controller: Controller) -> None:
+    folder = FIGURES_OF_OTHERS
+    guest(f"mkdir -m 0755 {folder}; echo 'other 1' > {folder}/other.prom")
+    with pytest.raises(AssertionError) as caught:
+        watch(controller, watch_tell_folder="/srv/news", watch_figures_folder=folder)
+    words = f"cannot both write to watch_figures_folder {folder}, which belongs to root:root with mode 0755. Next: chgrp azure-maintenance {folder}"
+    assert words in " ".join(str(caught.value).split())
+    guest(f"chgrp azure-maintenance {folder} && chmod g+rwx {folder}")
+    watch(controller, watch_tell_folder="/srv/news", watch_figures_folder=folder)
+    until(lambda: len(guest(f"ls {folder}/*.prom").split()) == 3)
+    code = guest(f"setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'cat {folder}/*.prom > /dev/null && ! touch {folder}/x'; echo $?", check=False)
+    assert code.splitlines()[-1] == "0"
+    assert "changed=0" in watch(controller, watch_tell_folder="/srv/news", watch_figures_folder=folder)
+
+
 def test_removed_without_a_trace(controller: Controller) -> None:
     guest("rm -f /srv/news/*")
     # An empty folder that the role did not make stays, although the watcher's settings name it.
     guest("mkdir /srv/own && chgrp azure-maintenance /srv/own && chmod g+rwx /srv/own")
-    watch(controller, watch_tell_folder="/srv/own")
+    watch(controller, watch_tell_folder="/srv/own", watch_figures_folder=FIGURES_OF_OTHERS)
     controller.play("maintenance.azure.watch", watch_state="absent", watch_tell_folder="/srv/own")
     assert found() <= {"/var/lib/azure-maintenance"}
     assert guest("ls -d /srv/own /srv/news 2>/dev/null; true") == "/srv/own"
-    guest("rm -r /srv/own")
+    # The settings on the VM know the folder of metrics, also where the variable is not given.
+    assert guest(f"ls -A {FIGURES_OF_OTHERS}") == "other.prom"
+    assert guest(f"stat -c '%U %G %a' {FIGURES_OF_OTHERS}") == "root root 775"
     assert "changed=0" in controller.play("maintenance.azure.watch", watch_state="absent")

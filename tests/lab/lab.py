@@ -90,7 +90,6 @@ class Lab:
         kept = dict(os.environ)
         kept.setdefault("ANSIBLE_COLLECTIONS_PATH", str(ROOT / ".build" / "tree"))
         kept.update(ANSIBLE_HOME=str(self.folder / "ansible"), ANSIBLE_NOCOLOR="1", ANSIBLE_LOCALHOST_WARNING="0")
-        # Half the processes for each task, as real runs mostly have it.
         kept.update(ANSIBLE_REMOTE_TMP=str(self.folder / "remote"))
         if self.windows:
             kept.update(stand_in_paths(kept))
@@ -107,7 +106,7 @@ class Lab:
         """Run a playbook to its end; its output. A code of None takes any exit code."""
         done = subprocess.run(
             self.command(playbook, *arguments, **variables),
-            env=self.environment(), cwd=self.folder, capture_output=True, text=True, timeout=1000, check=False,
+            env=warm.playbooks(self.environment()), cwd=self.folder, capture_output=True, text=True, timeout=1000, check=False,
         )  # fmt: skip
         output = done.stdout + done.stderr
         if code is not None and done.returncode != code:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import sys
 import time
 import typing as t
+
+from . import warm
 
 STAND_INS = pathlib.Path(__file__).resolve().parent / "windows"
 COLLECTIONS = STAND_INS / "collections" / "ansible_collections"
@@ -40,7 +41,7 @@ class WindowsMachine:
             "ansible_connection": "windows_stand_in",
             "ansible_shell_type": "powershell",
             "ansible_become": False,
-            "ansible_python_interpreter": sys.executable,
+            "ansible_python_interpreter": warm.python(),
             "windows_stand_in_home": str(self.home),
         }
 

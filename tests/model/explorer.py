@@ -59,6 +59,12 @@ class Explorer:
         self._applied: dict[tuple[int, Step], tuple[int, int, Any]] = {}
         self._surroundings: dict[int, list[Step]] = {}
         self._too_long: dict[int, bool] = {}
+        # A packed state is a number: the shared state, and under it the node of each run.
+        self._width = SHIFT * len(self.runs)
+        self._shifts = [SHIFT * (len(self.runs) - 1 - place) for place in range(len(self.runs))]
+        # What a step adds to that number depends on the shared state and one node only, however many nodes of the others there are beside it.
+        self._known_moves: list[dict[int, list[int]]] = [{} for _run in self.runs]
+        self._known_around: dict[int, list[int]] = {}
         # For who asks what can still be reached: from each state to the next ones.
         self.before: dict[int, list[int]] | None = None
         self._seen: dict[int, int] = {}
@@ -124,25 +130,29 @@ class Explorer:
         return packed
 
     def _expand(self, present: int, seen: dict[int, int], waiting: deque[int], found: Found) -> None:
-        shared = present >> SHIFT * len(self.runs)
+        shared = present >> self._width
         if self._grown(shared):
             found.cut += 1
             return
         for place in range(len(self.runs)):
-            for packed in self._moves(present, shared, place):
-                self._note(packed, present, seen, waiting, found)
-        for step in self._around(shared):
-            after, _clock, _result = self._apply(shared, step)
-            packed = present & ((1 << SHIFT * len(self.runs)) - 1) | after << SHIFT * len(self.runs)
-            self._note(packed, present, seen, waiting, found)
+            self._note(self._moves(present, shared, place), present, seen, waiting, found)
+        self._note(self._around_moves(shared), present, seen, waiting, found)
 
-    def _note(self, packed: int, present: int, seen: dict[int, int], waiting: deque[int], found: Found) -> None:
-        found.steps += 1
-        if self.before is not None:
-            self.before.setdefault(packed, []).append(present)
-        if packed not in seen:
-            seen[packed] = present
-            waiting.append(packed)
+    def _note(self, moves: list[int], present: int, seen: dict[int, int], waiting: deque[int], found: Found) -> None:
+        found.steps += len(moves)
+        for move in moves:
+            packed = present + move
+            if self.before is not None:
+                self.before.setdefault(packed, []).append(present)
+            if packed not in seen:
+                seen[packed] = present
+                waiting.append(packed)
+
+    def _around_moves(self, shared: int) -> list[int]:
+        found = self._known_around.get(shared)
+        if found is None:
+            found = self._known_around[shared] = [(self._apply(shared, step)[0] - shared) << self._width for step in self._around(shared)]
+        return found
 
     def _around(self, shared: int) -> list[Step]:
         found = self._surroundings.get(shared)
@@ -182,7 +192,7 @@ class Explorer:
         if self._grown(shared):
             found.cut += 1
             return []
-        after = [(one, active, left) for one in self._moves(present, shared, active)]
+        after = [(present + move, active, left) for move in self._moves(present, shared, active)]
         if left:
             nodes = present & ((1 << SHIFT * len(self.runs)) - 1)
             meanwhile = [nodes | one << SHIFT * len(self.runs) for one in self._meanwhile(shared)]
@@ -203,16 +213,17 @@ class Explorer:
         return reached
 
     def _moves(self, present: int, shared: int, place: int) -> list[int]:
-        """The states after the next steps of one run."""
-        shift = SHIFT * (len(self.runs) - 1 - place)
+        """What the next steps of one run add to the state."""
+        shift = self._shifts[place]
         node = present >> shift & MASK
-        moves = []
-        for choice, step in enumerate(self.runs[place].steps(node)):
-            after, clock, result = self._apply(shared, step)
-            new = self.runs[place].after(node, choice, clock, result)
-            nodes = (present & ~(MASK << shift) | new << shift) & ((1 << SHIFT * len(self.runs)) - 1)
-            moves.append(nodes | after << SHIFT * len(self.runs))
-        return moves
+        found = self._known_moves[place].get(shared << SHIFT | node)
+        if found is None:
+            found = self._known_moves[place][shared << SHIFT | node] = []
+            for choice, step in enumerate(self.runs[place].steps(node)):
+                after, clock, result = self._apply(shared, step)
+                new = self.runs[place].after(node, choice, clock, result)
+                found.append((new - node << shift) + (after - shared << self._width))
+        return found
 
     # --- How it came to it ------------------------------------------------------------------------------------------
 

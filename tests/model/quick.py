@@ -5,14 +5,17 @@
 """The same records, faster: a search reads and writes each of them thousands of times.
 
 Only pure functions are replaced, by ones with the same results: JSON without line breaks, a copy of plain data without
-C(copy)'s questions, and decoding that remembers. What decides, and which file operations there are, stays as it is.
+C(copy)'s questions, decoding that remembers, and records and observations that are read once, however many plans are made of them. What decides, and
+which file operations there are, stays as it is.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import marshal
 import types
+from collections.abc import Callable
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import (
@@ -22,8 +25,12 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     record_store,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import lease_store
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import documents, reading
 from ansible_collections.maintenance.azure.tests.model.machine import identifiers
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.world import copied
 
+# Readings that are kept: more than one search has, and few enough for a thousand histories in one process.
+MOST_READINGS = 50_000
 decode = functools.lru_cache(maxsize=200_000)(record_encoding.decode)
 
 
@@ -32,11 +39,25 @@ def encode(record: dict[str, Any]) -> bytes:
     return json.dumps(record, sort_keys=True).encode("ascii")
 
 
-def copied(value: Any) -> Any:
-    """A deep copy of plain data."""
-    if isinstance(value, dict):
-        return {key: copied(item) for key, item in value.items()}
-    return [copied(item) for item in value] if isinstance(value, list) else value
+def _read_once(real: Callable[..., Any], events: documents.Documents) -> Callable[..., Any]:
+    """Whoever reads equal values gets one and the same result, which is never changed. Equal values have equal bytes (documents.py)."""
+    known: dict[bytes, Any] = {}
+
+    def read(value: Any, _documents: Any = None) -> Any:
+        content = marshal.dumps(value, documents.VERSION)
+        if content not in known:
+            if len(known) >= MOST_READINGS:
+                known.clear()
+            known[content] = real(value, events)
+        return known[content]
+
+    return read
+
+
+def readings(*more: str) -> list[tuple[Any, str, Any]]:
+    """What to replace where plan after plan reads the same records: the reader of records, and more of that module. They share the events."""
+    events = documents.Documents()
+    return [(reading, "Documents", lambda: events), *((reading, name, _read_once(getattr(reading, name), events)) for name in ("read_record", *more))]
 
 
 def _noted(real: Any) -> Any:
@@ -60,4 +81,6 @@ def patches() -> list[tuple[Any, str, Any]]:
     stands = _noted(record_store.RecordStore._counts)
     found: list[tuple[Any, str, Any]] = [(record_store.RecordStore, "_counts", stands)]
     found += [(record_store, "encode", encode), (record_store, "decode", decode), (record_reading, "decode", decode), (record_changes, "copy", copying)]
+    # A search plans again and again from observations that it has planned from before.
+    found += readings("read_observation")
     return found + [(module, "uuid", identifiers) for module in (record_store, record_reading, lease_store, record_encoding)]

@@ -11,18 +11,24 @@ import os
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget.budget import Budget
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import intents
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Participant
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.participant import Participant
+from ansible_collections.maintenance.azure.tests.model import quick
 from ansible_collections.maintenance.azure.tests.model.histories import history
 from ansible_collections.maintenance.azure.tests.model.history_fleet import BrokenRule
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance import test_model_world as world
 
 COUNT = int(os.environ.get("MODEL_HISTORIES", "1000"))
 FIRST = int(os.environ.get("MODEL_HISTORIES_FROM", "0"))
+
+
+@pytest.fixture(autouse=True)
+def fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    for place, name, value in quick.readings():
+        monkeypatch.setattr(place, name, value)
 
 
 def test_no_history_breaks_a_rule_and_every_fair_one_ends_well() -> None:
@@ -41,12 +47,6 @@ def test_no_history_breaks_a_rule_and_every_fair_one_ends_well() -> None:
     assert COUNT < 1000 or lost > 0
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
-@given(st.integers(10**6, 10**9))
-def test_histories_drawn_from_afar(seed: int) -> None:
-    history(seed)
-
-
 def _forgets_the_group(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(allocation, "_full", lambda *given, **more: None)
 
@@ -55,7 +55,7 @@ def _a_record_of_what_is_over_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> 
     """What counts as out by its record is taken for out, though it serves."""
     real = allocation._open
 
-    def opened(*given: object) -> allocation.Budget:
+    def opened(*given: object) -> Budget:
         rooms = real(*given)  # type: ignore[arg-type]
         rooms.serving = frozenset()
         return rooms

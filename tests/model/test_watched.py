@@ -13,12 +13,21 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain import decision
+from ansible_collections.maintenance.azure.tests.model import quick
 from ansible_collections.maintenance.azure.tests.model.histories import FATES
 from ansible_collections.maintenance.azure.tests.model.history_fleet import BrokenRule, Controller, Cut
 from ansible_collections.maintenance.azure.tests.model.watchers import WatchedFleet
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.world import START
 
 COUNT = int(os.environ.get("MODEL_WATCHED", "100"))
+# A mutant is looked for until it is caught, however few histories are asked for.
+MOST = 3000
+
+
+@pytest.fixture(autouse=True)
+def fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    for place, name, value in quick.readings():
+        monkeypatch.setattr(place, name, value)
 
 
 def history(seed: int) -> WatchedFleet:
@@ -158,5 +167,5 @@ MUTANTS: list[Callable[[pytest.MonkeyPatch], None]] = [_a_drain_outlasts_a_boot,
 def test_a_mutant_is_caught(mutant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
     mutant(monkeypatch)
     with pytest.raises(BrokenRule):
-        for seed in range(COUNT):
+        for seed in range(MOST):
             history(seed)

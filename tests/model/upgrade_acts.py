@@ -43,7 +43,7 @@ def _tasks(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int]
 
 def _renew(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int], record_of: RecordOf) -> Calls:
     """renew.yml: all of the time again, or the end."""
-    answer = yield "write", {"state": "leased", "renewal": True}
+    answer = yield "write", {"state": "renewed"}
     if answer == FAILED:
         yield "write", {"state": "released", "event_id": None}
     return answer

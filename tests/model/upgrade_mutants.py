@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import lease_operations
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseLost, LeaseStore
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
@@ -128,7 +128,15 @@ def upgraded_is_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 def renewed_though_gone(patch: pytest.MonkeyPatch) -> None:
     """A lease that was there a moment ago is made anew, and taken for renewed. What the collection did at first."""
-    patch.setattr(lease_operations, "_is_for", lambda *given: False)
+    renew = LeaseStore.renew
+
+    def renew_or_create(self: LeaseStore, run: str, event_id: str, seconds: float) -> str:
+        try:
+            return renew(self, run, event_id, seconds)
+        except LeaseLost:
+            return self.create(run, event_id, seconds)
+
+    patch.setattr(LeaseStore, "renew", renew_or_create)
 
 
 def upgraded_before_it_is(patch: pytest.MonkeyPatch) -> None:

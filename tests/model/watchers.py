@@ -85,7 +85,7 @@ class WatchedFleet(Fleet):
         getattr(self, "_stage_" + watcher.stage)(machine, watcher)
 
     def _stage_idle(self, machine: Machine, watcher: Watcher) -> None:
-        for event in self.observation(machine)["events"]:
+        for event in self.document(machine):
             if event["event_type"] == "Preempt" and machine.name in event["resources"] and self._decides(machine, event):
                 self.starts += 1
                 self._remove_dead(machine)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Figures of one VM, written by the collection's own code, and a small HTTP server that serves them as node_exporter would."""
+"""Metrics of one VM, written by the collection's own code, and a small HTTP server that serves them as node_exporter would."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import LocalHost, utc_text
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import flag_own, parse_document
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import empty_record
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.figures import WatchFigures
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.metrics import WatchMetrics
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.state import State
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.record_figures import RecordFigures
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.record_metrics import RecordMetrics
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.shared_folder import SharedFolder
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import document, raw_event
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-class Figures:
+class Metrics:
     """The folder of node_exporter on one VM."""
 
     def __init__(self, folder: pathlib.Path) -> None:
@@ -45,7 +45,7 @@ class Figures:
         self.state.answered(read.incarnation, read.events)
 
     def write(self) -> None:
-        WatchFigures(str(self.folder), LocalHost(), self.warnings.append).write(self.state.values)
+        WatchMetrics(str(self.folder), LocalHost(), self.warnings.append).write(self.state.values)
         assert self.warnings == []
 
     def record(self, *histories: t.Sequence[tuple[str, float]], not_before: float = 3600) -> None:
@@ -57,35 +57,35 @@ class Figures:
             record["phase"] = history[-1][0]
             record["event"]["not_before"] = utc_text(now + not_before)
             records.append(record)
-        RecordFigures(str(self.folder)).write(records, utc_text(now))
+        RecordMetrics(str(self.folder)).write(records, utc_text(now))
 
     def text(self) -> bytes:
         return b"".join(path.read_bytes() for path in sorted(self.folder.glob("*.prom")))
 
 
 @pytest.fixture
-def figures(tmp_path: pathlib.Path) -> Figures:
-    return Figures(tmp_path / "figures")
+def metrics(tmp_path: pathlib.Path) -> Metrics:
+    return Metrics(tmp_path / "metrics")
 
 
 @pytest.fixture
-def busy(figures: Figures) -> Figures:
+def busy(metrics: Metrics) -> Metrics:
     """Every metric has a value."""
     soon = utc_text(time.time() + 600)
     others = [raw_event(EventId="E2", EventType="Upgrade", NotBefore=soon), raw_event(EventId="E3", Resources=["vm_1"])]
-    figures.listed(raw_event(NotBefore=soon), *others)
-    figures.write()
-    figures.record([("draining", -90), ("drained", -60)], [("noticed", -60), ("held", -30)], [("noticed", -9)])
-    return figures
+    metrics.listed(raw_event(NotBefore=soon), *others)
+    metrics.write()
+    metrics.record([("draining", -90), ("drained", -60)], [("noticed", -60), ("held", -30)], [("noticed", -9)])
+    return metrics
 
 
 @pytest.fixture
-def served(figures: Figures) -> Iterator[str]:
+def served(metrics: Metrics) -> Iterator[str]:
     """The address of a server that serves all files of the folder."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            content = figures.text()
+            content = metrics.text()
             self.send_response(200)
             self.send_header("Content-Type", "text/plain; version=0.0.4")
             self.send_header("Content-Length", str(len(content)))

@@ -86,8 +86,8 @@ class Process:
 class NodeExporter(Process):
     """node_exporter with its textfile collector alone."""
 
-    def __init__(self, folder: pathlib.Path, figures: str) -> None:
-        words = ("--collector.disable-defaults", "--collector.textfile", f"--collector.textfile.directory={figures}")
+    def __init__(self, folder: pathlib.Path, metrics: str) -> None:
+        words = ("--collector.disable-defaults", "--collector.textfile", f"--collector.textfile.directory={metrics}")
         super().__init__(folder, "prometheus-node-exporter", *words)
         until(self.text, f"node_exporter does not answer: {self.log.read_text()}")
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A real Prometheus on loopback: it scrapes the figures, each alert fires when it should, and each panel of the dashboard shows something."""
+"""A real Prometheus on loopback: it scrapes the metrics, each alert fires when it should, and each panel of the dashboard shows something."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import pytest
 from lab.simulator import Simulator
 
-from .conftest import ROOT, Figures
+from .conftest import ROOT, Metrics
 from .programs import NodeExporter, Prometheus, get, until
 
 MONITORING = ROOT / "docs" / "monitoring"
@@ -42,7 +42,7 @@ def quick(tmp_path: pathlib.Path, served: str) -> Iterator[Prometheus]:
     one.close()
 
 
-def test_the_alerts_as_they_are_fire_for_a_failed_drain_and_a_late_hold(busy: Figures, prometheus: Prometheus) -> None:
+def test_the_alerts_as_they_are_fire_for_a_failed_drain_and_a_late_hold(busy: Metrics, prometheus: Prometheus) -> None:
     until(lambda: prometheus.query('azure_scheduled_events_records{phase="held"} == 1'), "nothing is scraped")
     assert prometheus.query("ALERTS") == [] and prometheus.firing() == {}
     busy.record([("draining", -90), ("failed", -60)], [("noticed", -400), ("held", -300)], not_before=100)
@@ -53,7 +53,7 @@ def test_the_alerts_as_they_are_fire_for_a_failed_drain_and_a_late_hold(busy: Fi
     until(lambda: prometheus.firing() == {}, "the alerts do not end")
 
 
-def test_a_problem_and_dropped_messages_fire_when_the_waiting_is_short(busy: Figures, quick: Prometheus) -> None:
+def test_a_problem_and_dropped_messages_fire_when_the_waiting_is_short(busy: Metrics, quick: Prometheus) -> None:
     until(lambda: quick.query("azure_scheduled_events_messages_dropped_total"), "nothing is scraped")
     assert quick.firing() == {}
     busy.state.failed("no usable answer")
@@ -66,7 +66,7 @@ def test_a_problem_and_dropped_messages_fire_when_the_waiting_is_short(busy: Fig
 
 
 @pytest.mark.parametrize("chosen", [".*", "web1"])
-def test_each_panel_of_the_dashboard_shows_something(busy: Figures, prometheus: Prometheus, chosen: str) -> None:
+def test_each_panel_of_the_dashboard_shows_something(busy: Metrics, prometheus: Prometheus, chosen: str) -> None:
     until(lambda: prometheus.query("rate(azure_scheduled_events_requests_total[5m])"), "nothing is scraped twice")
     for title, expression in TARGETS:
         assert prometheus.query(expression.replace("$instance", chosen)), title
@@ -133,7 +133,7 @@ def test_from_an_event_to_an_alert_through_node_exporter(watcher: Watcher, expor
     subprocess.run(watcher.command("seen"), check=True)
     prometheus = Prometheus(tmp_path, exporter.address.partition("//")[2], QUICK_RULES)
     try:
-        until(lambda: prometheus.query("azure_scheduled_events_answers_total > 0"), "no figure of the asker arrives")
+        until(lambda: prometheus.query("azure_scheduled_events_answers_total > 0"), "no metric of the asker arrives")
         assert prometheus.query('azure_scheduled_events_records{phase="noticed"} == 0')
         watcher.simulator.event("Preempt", ["web1"])
         until(lambda: prometheus.query('azure_scheduled_events_listed{type="Preempt",this_vm="true"} == 1'), "the event does not arrive")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Debian's promtool: the figures have its form and follow its rules, and so do the alert rules, whose tests notice each change of them."""
+"""Debian's promtool: the metrics have its form and follow its rules, and so do the alert rules, whose tests notice each change of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import shutil
 import pytest
 import yaml
 
-from .conftest import ROOT, Figures
+from .conftest import ROOT, Metrics
 from .programs import promtool
 
 MONITORING = ROOT / "docs" / "monitoring"
@@ -39,15 +39,15 @@ def test_a_wrong_file_is_refused() -> None:
     assert promtool("check", "metrics", given=b"# TYPE a_total counter\na_total{ 1\n").returncode != 0
 
 
-def test_the_figures_have_the_form_and_follow_the_rules(busy: Figures) -> None:
+def test_the_metrics_have_the_form_and_follow_the_rules(busy: Metrics) -> None:
     done = promtool("check", "metrics", given=busy.text())
     assert (done.returncode, done.stdout) == (0, b"")
 
 
-def test_so_have_those_of_a_new_watcher(figures: Figures) -> None:
-    figures.write()
-    figures.record()
-    done = promtool("check", "metrics", given=figures.text())
+def test_so_have_those_of_a_new_watcher(metrics: Metrics) -> None:
+    metrics.write()
+    metrics.record()
+    done = promtool("check", "metrics", given=metrics.text())
     assert (done.returncode, done.stdout) == (0, b"")
 
 

@@ -35,13 +35,23 @@ PLAY = [
                     "approve_records_path": "{{ respond_records_path }}",
                 },
             },
+            {"ansible.builtin.assert": {"that": ["approve_result.state == 'approved'", "approve_result.approved | length == 1"]}},
+            {
+                "ansible.builtin.include_role": {"name": "maintenance.azure.approve"},
+                "vars": {
+                    "approve_event_ids": ["{{ listed.events[0].event_id }}"],
+                    "approve_endpoint": "http://127.0.0.1:9",
+                    "approve_records_path": "{{ respond_records_path }}",
+                },
+            },
+            {"ansible.builtin.assert": {"that": ["approve_result.state == 'failed'", "'127.0.0.1:9' in approve_result.error"]}},
         ],
     }
 ]
 
 
-def test_an_id_in_other_letters_is_recorded_as_approved(make_lab: t.Callable[..., t.Any]) -> None:
-    """Ids compare without case, and the VM's document may write one otherwise than the plan that asks."""
+def test_what_an_approval_records_and_says(make_lab: t.Callable[..., t.Any]) -> None:
+    """Ids compare without case, and the VM's document may write one otherwise than the plan that asks. One that fails says so, and stops nothing."""
     lab = make_lab(["web1"], 1)
     lab.simulator.event("Freeze", ["web1"])
     playbook = lab.folder / "approve.json"

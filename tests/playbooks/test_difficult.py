@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pathlib
 import re
-import sys
 import typing as t
 
+from lab import warm
 from lab.lab import Lab
 
 Make = t.Callable[..., Lab]
@@ -26,8 +26,8 @@ SHIFTED = """
 import datetime
 import time
 
-_time = time.time
-time.time = lambda: _time() + {seconds}
+_time = getattr(time, "unshifted", time.time)
+time.unshifted, time.time = _time, lambda: _time() + {seconds}
 
 
 class Shifted(datetime.datetime):
@@ -36,7 +36,9 @@ class Shifted(datetime.datetime):
         return super().now(tz) + datetime.timedelta(seconds={seconds})
 
 
-datetime.datetime = Shifted
+# The server of warm modules has this as well, and so has each module that it forks.
+if datetime.datetime.__name__ != "Shifted":
+    datetime.datetime = Shifted
 """
 
 
@@ -45,10 +47,7 @@ def shift_clock(lab: Lab, vm: str, seconds: int) -> None:
     site = lab.folder / vm / "site"
     site.mkdir()
     (site / "sitecustomize.py").write_text(SHIFTED.format(seconds=seconds))
-    python = lab.folder / vm / "python"
-    python.write_text(f'#!/bin/sh\nPYTHONPATH="{site}${{PYTHONPATH:+:$PYTHONPATH}}" exec "{sys.executable}" "$@"\n')
-    python.chmod(0o755)
-    lab.hosts[vm]["ansible_python_interpreter"] = str(python)
+    lab.hosts[vm]["ansible_python_interpreter"] = warm.python(str(site))
 
 
 def difficult(make_lab: Make) -> Lab:

@@ -12,7 +12,7 @@ import pytest
 from lab.lab import Lab
 from lab.simulator import ROOT
 
-TASKS = str(ROOT / "roles" / "gate" / "tasks" / "refuse.yml")
+TASKS = str(ROOT / "roles" / "respond" / "tasks" / "refuse.yml")
 Make = t.Callable[..., Lab]
 TYPO = "drain_methods, entry 1 (probefile): method must be service, probe_file, command, none, haproxy, tasks (did you mean probe_file?)."
 
@@ -92,8 +92,8 @@ def test_a_misspelt_variable_is_warned_about_once(make_lab: Make) -> None:
     ],
     ids=str,
 )
-def test_an_error_is_one_line_and_printed_for_one_host(make_lab: Make, playbook: str, given: dict[str, t.Any], words: str) -> None:
-    output = make_lab(["web1", "web2"]).play(f"maintenance.azure.{playbook}", code=2, **given)
+def test_an_error_is_one_line_and_printed_for_one_host(idle_lab: Lab, playbook: str, given: dict[str, t.Any], words: str) -> None:
+    output = idle_lab.play(f"maintenance.azure.{playbook}", code=2, **given)
     assert words in output
     assert "<<< caused by >>>" not in output
     assert output.count("fatal: ") == 1

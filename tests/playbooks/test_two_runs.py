@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import pathlib
-import subprocess
 import time
 import typing as t
 
+from lab import warm
 from lab.lab import Lab
 
 Make = t.Callable[..., Lab]
@@ -40,11 +41,9 @@ def give_services(lab: Lab) -> pathlib.Path:
 def at_once(lab: Lab, runs: int = 2) -> list[tuple[int, str]]:
     """Several waiting runs, started together; their exit codes and outputs."""
     command = lab.command("maintenance.azure.respond", respond_wait=True)
-    started = [
-        subprocess.Popen(command, env=lab.environment(), cwd=lab.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _number in range(runs)
-    ]
-    outputs = [one.communicate(timeout=900)[0] for one in started]
-    return [(one.returncode, output) for one, output in zip(started, outputs, strict=True)]
+    with concurrent.futures.ThreadPoolExecutor(runs) as pool:
+        started = [pool.submit(warm.run_playbook, command, lab.environment(), lab.folder, 900) for _number in range(runs)]
+    return [(one.result().returncode, one.result().stdout + one.result().stderr) for one in started]
 
 
 def test_two_runs_at_once_do_everything_once_and_never_take_two_of_a_group(make_lab: Make) -> None:

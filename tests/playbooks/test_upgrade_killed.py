@@ -16,6 +16,7 @@ import re
 import subprocess
 import typing as t
 
+from lab import warm
 from lab.lab import Lab
 
 Make = t.Callable[..., Lab]
@@ -45,12 +46,8 @@ def run(lab: Lab, kill_at: str = "", **more: t.Any) -> subprocess.CompletedProce
     (lab.folder / "killed").unlink(missing_ok=True)
     given = {"upgrade_hosts": "all", "upgrade_name": "Kernel", "upgrade_tasks": "work.yml", "upgrade_check_tasks": "check.yml", **more}
     callback = {"ANSIBLE_CALLBACK_PLUGINS": str(HERE / "callback_plugins"), "ANSIBLE_CALLBACKS_ENABLED": "kill_at"}
-    return subprocess.run(
-        lab.command("maintenance.azure.rolling_upgrade", **given),
-        env=lab.environment(**callback, KILL_FOLDER=str(lab.folder), KILL_AT=kill_at),
-        # A group of its own, which ends as a whole.
-        cwd=lab.folder, capture_output=True, text=True, timeout=400, check=False, start_new_session=True,
-    )  # fmt: skip
+    environment = lab.environment(**callback, KILL_FOLDER=str(lab.folder), KILL_AT=kill_at)
+    return warm.run_playbook(lab.command("maintenance.azure.rolling_upgrade", **given), environment, lab.folder, 400)
 
 
 def killed(lab: Lab, point: str, **more: t.Any) -> None:

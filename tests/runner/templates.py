@@ -33,7 +33,7 @@ def survey(template: str) -> list[dict[str, t.Any]]:
     role = ROLES / asked["role"]
     specs, defaults = _read(role / "meta" / "argument_specs.yml"), _read(role / "defaults" / "main.yml")
     bounds = TEMPLATES[template].get("extra_vars")
-    spec: list[dict[str, t.Any]] = surveys.survey(specs, defaults, asked["questions"], asked.get("entry_points", "main"), extra_vars=bounds)["spec"]
+    spec: list[dict[str, t.Any]] = surveys.survey(specs, asked["questions"], defaults, asked.get("entry_points", "main"), extra_vars=bounds)["spec"]
     return spec
 
 

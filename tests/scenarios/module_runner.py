@@ -32,12 +32,12 @@ def make_importable(folder: Path) -> None:
 
 def run_process(module: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """A true module process, as on a managed host: options on its standard input, one line of JSON back."""
-    path = COLLECTION / "plugins" / "modules" / f"{module}.py"
     # A proxy that nobody can reach: the modules must never ask one.
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(entry for entry in sys.path if entry))
     environment.update(http_proxy="http://127.0.0.1:9", HTTP_PROXY="http://127.0.0.1:9")
     done = subprocess.run(
-        [sys.executable, str(path)],
+        # By its full name, as Ansible runs it: its imports are relative.
+        [sys.executable, "-m", f"{PREFIX}.{module}"],
         input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}),
         capture_output=True,
         text=True,

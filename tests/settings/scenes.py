@@ -19,6 +19,7 @@ import typing as t
 import evidence
 import rows
 import yaml
+from lab import warm
 from lab.lab import Lab
 
 DEAD = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_ssh_common_args": "-o ConnectTimeout=2"}
@@ -108,7 +109,7 @@ class Scene:
     def _run(command: list[str], environment: dict[str, str], folder: pathlib.Path) -> tuple[int | None, str]:
         try:
             done = subprocess.run(
-                command, env=environment, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False
+                command, env=warm.playbooks(environment), cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False
             )  # fmt: skip
         except subprocess.TimeoutExpired as late:
             return None, (late.stdout or b"").decode()
@@ -158,6 +159,8 @@ TASKS = {
 
 
 def _configure(folder: pathlib.Path, options: t.Mapping[tuple[str, str], str]) -> None:
+    if not options:
+        return
     written = configparser.RawConfigParser()
     for (section, key), value in options.items():
         written.read_dict({section: {key: value}})

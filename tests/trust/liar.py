@@ -4,9 +4,9 @@
 
 """The Python of a VM that was taken over: runs Ansible's modules as they are, and gives what it likes as their answer.
 
-The first argument is a JSON file with lies by module name (``*`` is any), the others are Ansible's own. A lie has ``merge`` (keys over the
-honest answer), or in its place ``answer``, ``raw`` (text), ``raw_hex`` (bytes) or ``megabytes`` (a text of so many), and may have ``hang``
-(seconds).
+The first argument is an honest Python, the second a JSON file with lies by module name (``*`` is any), the others are Ansible's own. A lie has
+``merge`` (keys over the honest answer), or in its place ``answer``, ``raw`` (text), ``raw_hex`` (bytes) or ``megabytes`` (a text of so many), and may
+have ``hang`` (seconds).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def module_of(arguments: list[str]) -> str:
 
 def honest(arguments: list[str]) -> subprocess.CompletedProcess[bytes]:
     """What the module itself says."""
-    return subprocess.run([sys.executable, *arguments], stdout=subprocess.PIPE, check=False)
+    return subprocess.run([sys.argv[1], *arguments], stdout=subprocess.PIPE, check=False)
 
 
 def main() -> int:
-    lies = json.loads(pathlib.Path(sys.argv[1]).read_text())
-    arguments = sys.argv[2:]
+    lies = json.loads(pathlib.Path(sys.argv[2]).read_text())
+    arguments = sys.argv[3:]
     lie = lies.get(module_of(arguments)) or lies.get("*")
     if lie is None:
         done = honest(arguments)

@@ -350,9 +350,9 @@ def _acts(steps: Iterable[str]) -> set[str]:
     return {step for step in steps if any(f"('action', '{act}')" in step for act in ("approve", "drain", "undo", "recover"))}
 
 
-def what_it_could_be(scene: Scene, lie: Observation) -> tuple[int, dict[str, Any]]:
-    """How many valid answers were tried until one gave the same plan for all others; fails where none does."""
-    plan = scene.plan(lie)
+def what_it_could_be(scene: Scene, lie: Observation, planned: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+    """How many valid answers were tried until one gave the same plan for all others; fails where none does. ``planned``: the lie's plan, if it is made."""
+    plan = planned or scene.plan(lie)
     known = told(scene, lie, plan)
     wanted = scene.steps_of_others(plan, known)
     tried, could_be_done = 0, set()

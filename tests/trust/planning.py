@@ -98,7 +98,7 @@ class Scene:
 
 def a_filter(name: str) -> t.Callable[..., t.Any]:
     """A filter of the collection."""
-    return t.cast("t.Callable[..., t.Any]", importlib.import_module(f"{PLUGINS}.filter.{name}").FilterModule().filters()[name])
+    return t.cast("t.Callable[..., t.Any]", importlib.import_module(f"{PLUGINS}.filter.maintenance").FilterModule().filters()[name])
 
 
 def _now(all_observations: t.Mapping[str, t.Any]) -> str:

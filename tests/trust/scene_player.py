@@ -257,7 +257,7 @@ class Player:
         with output.open("w") as stream:
             process = subprocess.Popen(
                 self.lab.command(RESPOND, respond_hosts=",".join(chosen), **variables),
-                env=self.lab.environment(), cwd=self.lab.folder, stdout=stream, stderr=subprocess.STDOUT,
+                env=warm.playbooks(self.lab.environment()), cwd=self.lab.folder, stdout=stream, stderr=subprocess.STDOUT,
             )  # fmt: skip
             try:
                 code = self._watch(process, list(during), asked)

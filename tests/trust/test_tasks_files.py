@@ -13,7 +13,7 @@ import pytest
 from ansible.parsing.dataloader import DataLoader
 from victims import Victims
 
-from ansible_collections.maintenance.azure.plugins.action import check_request
+from ansible_collections.maintenance.azure.plugins.action import check_upgrade
 
 Make = t.Callable[..., Victims]
 CANARY = "c4n4ry-of-a-file"
@@ -39,7 +39,7 @@ TASKS = f"""
 """
 
 OUTSIDE = f"- debug: {{msg: {CANARY}}}\n"
-GOOD = pathlib.Path(__file__).resolve().parents[2] / "roles" / "gate" / "tasks" / "refuse.yml"
+GOOD = pathlib.Path(__file__).resolve().parents[2] / "roles" / "respond" / "tasks" / "refuse.yml"
 
 
 @pytest.fixture
@@ -54,10 +54,10 @@ def files(tmp_path: pathlib.Path) -> pathlib.Path:
 def check(path: pathlib.Path, *folders: pathlib.Path, option: str = "tasks") -> dict[str, t.Any]:
     """What the playbook and the role are told."""
     upgrade = {"name": "november", "tasks": str(GOOD), option: str(path), "folders": [str(folder) for folder in folders]}
-    task = mock.Mock(args={"upgrade": upgrade}, check_mode=False, async_val=0, diff=False, environment=[], action="maintenance.azure.check_request")
+    task = mock.Mock(args=upgrade, check_mode=False, async_val=0, diff=False, environment=[], action="maintenance.azure.check_upgrade")
     task.collections = ["maintenance.azure", "ansible.legacy"]
     templar = mock.Mock(template=lambda value: value)
-    return dict(check_request.ActionModule(task, mock.Mock(), mock.Mock(), DataLoader(), templar, None).run(None, {}))
+    return dict(check_upgrade.ActionModule(task, mock.Mock(), mock.Mock(), DataLoader(), templar, None).run(None, {}))
 
 
 @pytest.mark.parametrize("option", ["tasks", "check_tasks"])

@@ -15,6 +15,7 @@ import typing as t
 
 import tree
 from balancer import Balancer
+from lab import warm
 from lab.lab import Lab
 
 FOREVER = "2200-01-01T00:00:00Z"
@@ -46,7 +47,7 @@ class Victims(Lab):
         path = self.folder / vm / "lies.json"
         path.write_text(json.dumps({("*" if name == "any" else name): lie for name, lie in lies.items()}))
         python = self.folder / vm / "python"
-        python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{tree.LIAR}" "{path}" "$@"\n')
+        python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{tree.LIAR}" "{warm.python()}" "{path}" "$@"\n')
         python.chmod(0o755)
         self.hosts[vm]["ansible_python_interpreter"] = str(python)
 
@@ -73,7 +74,7 @@ class Victims(Lab):
         """A load balancer that is a host of the inventory, and of no play."""
         one = Balancer(**servers)
         self.balancers.append(one)
-        local = {"ansible_connection": "local", "ansible_become": False, "ansible_python_interpreter": sys.executable}
+        local = {"ansible_connection": "local", "ansible_become": False, "ansible_python_interpreter": warm.python()}
         self.hosts[host] = {**local, **self.hosts.get(host, {}), "drain_haproxy_socket": one.socket}
         return one
 
@@ -91,14 +92,13 @@ class Victims(Lab):
         """The approvals that one VM sent."""
         return [entry for entry in self.simulator.approvals() if entry["vm"] == vm]
 
-    def raw_play(self, playbook: str, *arguments: str, limit: float = 500, **variables: t.Any) -> tuple[int, bytes]:
-        """A run over the VMs with its exact bytes, whatever its end; a run that must be killed counts as code -9."""
+    def raw_play(self, playbook: str, *arguments: str, limit: float = 500, measured: bool = False, **variables: t.Any) -> tuple[int, bytes]:
+        """A run over the VMs with its exact bytes, whatever its end; a run that must be killed counts as code -9. One that is ``measured`` is a child."""
         variables.setdefault("respond_hosts", ",".join(self.vms))
-        command = self.command(playbook, *arguments, **variables)
+        command, environment = self.command(playbook, *arguments, **variables), self.environment()
+        environment = environment if measured else warm.playbooks(environment)
         try:
-            done = subprocess.run(
-                command, env=self.environment(), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=limit, check=False
-            )
+            done = subprocess.run(command, env=environment, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=limit, check=False)
         except subprocess.TimeoutExpired as late:
             return -9, late.stdout or b""
         (self.folder / "output").write_bytes(done.stdout)

@@ -1,12 +1,10 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Bound what a connection plugin reads of a VM while it reads it.
 
 ansible-core's plugins collect the whole output of a command before anything of this collection can look at it. Those that start a program (local, ssh, and
 those of other collections that call kubectl, podman and the like) read its pipes. Between the program and the plugin a thread passes on so many bytes, and
 ends the program then. How the plugin reads does not matter. A plugin that has a network client in its own process (winrm, psrp, paramiko_ssh, libssh) has no
-such place: there the bound is bounded_memory's.
+such place: there the bound is that of memory.
 """
 
 from __future__ import annotations
@@ -14,6 +12,8 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import pathlib
+import resource
 import selectors
 import signal
 import subprocess
@@ -21,7 +21,44 @@ import threading
 import typing as t
 
 from .._answers.kinds import Unusable
-from .bounded_memory import MemoryBound
+
+# Its first number is the address space in pages.
+STATM = pathlib.Path("/proc/self/statm")
+
+
+class MemoryBound(contextlib.AbstractContextManager["MemoryBound"]):
+    """Within it this process may take so many bytes of address space more than it has.
+
+    Beyond that Python raises MemoryError, where the kernel would otherwise end the largest process it finds. Only on Linux: the kernel of macOS takes such a
+    limit and does not keep it.
+    """
+
+    def __init__(self, more: int) -> None:
+        self._before, self._hard = resource.getrlimit(resource.RLIMIT_AS)
+        self._within = self._before
+        if STATM.exists():
+            wanted = int(STATM.read_text().split()[0]) * resource.getpagesize() + more
+            self._within = wanted if self._before == resource.RLIM_INFINITY else min(wanted, self._before)
+
+    def __enter__(self) -> MemoryBound:
+        self._set(self._within)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._set(self._before)
+
+    @contextlib.contextmanager
+    def lifted(self) -> t.Iterator[None]:
+        """Start a program, which would inherit the bound."""
+        self._set(self._before)
+        try:
+            yield
+        finally:
+            self._set(self._within)
+
+    def _set(self, soft: int) -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, self._hard))
+
 
 CHUNK = 64 * 1024
 

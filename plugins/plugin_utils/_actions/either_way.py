@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """One action for Linux and Windows hosts: on Linux the module runs on the VM, on Windows the controller does its work."""
 
 from __future__ import annotations
@@ -20,8 +18,7 @@ from .._windows.calls import Calls
 from .._windows.files import WindowsFiles
 from .._windows.host import WindowsHost
 from .._windows.machine.machine import windows_machine
-from .._windows.places import WindowsPlaces
-from .._windows.transport import WindowsTransport
+from .._windows.transport import WindowsPlaces, WindowsTransport
 from .checked import CheckedAction
 
 WINDOWS_PATH = "%ProgramData%\\azure-maintenance"

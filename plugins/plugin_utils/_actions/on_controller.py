@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """What the actions for the roles have in common that only compute, on the controller."""
 
 from __future__ import annotations
@@ -24,7 +20,7 @@ class OnController(ActionBase):
     _supports_async = False
     _supports_check_mode = True
     spec: t.ClassVar[t.Mapping[str, t.Any]]
-    rules: t.ClassVar[t.Mapping[str, t.Any]]
+    rules: t.ClassVar[t.Mapping[str, t.Any]] = {}
     """How the options exclude or need each other, as core's validation takes it."""
     wrong_input: t.ClassVar[tuple[type[Exception], ...]] = (ValueError,)
 
@@ -45,7 +41,7 @@ class OnController(ActionBase):
         raise NotImplementedError
 
     def tasks_file(self, option: str, name: str, folders: t.Sequence[str] = ()) -> str:
-        """Return the path of a tasks file of an operator. Raise TasksFileError for one that cannot be included."""
+        """Return the path of a tasks file of an operator. Raise WrongInput for one that cannot be included."""
         return tasks_files.checked(option, name, folders, self._loader.load_from_file, self._is_action)
 
     def _is_action(self, word: str) -> bool:

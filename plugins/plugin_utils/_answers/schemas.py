@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """What each module returns, key by key: the RETURN of its documentation, with types. Other keys never reach a play."""
 
 from __future__ import annotations
@@ -11,21 +9,7 @@ from dataclasses import dataclass
 from ...module_utils._scheduled_events.imds import document, identity
 from ...module_utils._scheduled_events.journal import record_schema
 from ...module_utils._scheduled_events.lease import progress_marks
-from .kinds import (
-    Kind,
-    anything,
-    fields,
-    flag,
-    line,
-    many,
-    maybe,
-    named,
-    naming,
-    number,
-    output,
-    text,
-    whole,
-)
+from .kinds import Kind, anything, fields, flag, line, many, maybe, named, naming, number, output, text, whole
 
 
 @dataclass(frozen=True)
@@ -112,6 +96,7 @@ OBSERVATION: Mapping[str, Kind] = {
     "upgrades": many(MARK),
     "records_problems": many(line),
     "records_readable": flag,
+    "cannot_write": maybe(line),
 }
 ACT_RESULT = fields(
     {
@@ -139,13 +124,14 @@ SERVER: Mapping[str, Kind] = {**dict.fromkeys(SERVER_TEXTS, text), **dict.fromke
 
 SCHEMAS: Mapping[str, Schema] = {
     # An answer without a watcher says the same as one whose watcher is null.
-    "maintenance_info": Schema(OBSERVATION, tuple(key for key in OBSERVATION if key != "watcher")),
+    "maintenance_info": Schema(OBSERVATION, tuple(key for key in OBSERVATION if key not in ("watcher", "cannot_write"))),
     "maintenance_act": Schema({**OBSERVATION, "host_marks": many(text), "results": many(ACT_RESULT)}, ("results",)),
     "maintenance_record": Schema(
         {"record": maybe(RECORD), "conflict": flag, "leases": many(text), "upgrade": maybe(MARK), "pruned": many(text)},
         ("record", "conflict"),
         diff=True,
     ),
+    "maintenance_lease": Schema({"leases": many(text)}, ("leases",), diff=True),
     "scheduled_events_info": Schema({**ASKED, "events": EVENTS}, ("events",)),
     "scheduled_events_approve": Schema(
         {**ASKED, "approved": many(text), "already_started": many(text), "not_found": many(text)},

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Plan the changes from the wanted objects and what AWX has of them. The only place that decides which objects this role owns.
 
 The role owns an object whose description ends with its mark. A label has no description; AWX removes a label once nothing uses it.
@@ -11,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._core.wrong_input import WrongInput
 from .comparing import differences, superfluous
 from .hiding import hide, hide_difference
 from .kinds import BY_NAME, KINDS, MARK, STARTED
@@ -19,11 +18,15 @@ from .syncs import usable
 SINGULAR = {kind.endpoint: kind.label for kind in KINDS}
 
 
-def plan(objects: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], state: str, adopt: bool, denied: Sequence[str] = ()) -> dict[str, Any]:
+def plan(
+    objects: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], state: str = "present", adopt: bool = False, denied: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return changes (one for each object of ours, in order), wrong (why none of them may be made), busy (why they have to wait), and lines.
 
     denied: kinds that the user may not create. Nothing of the result contains secrets.
     """
+    if state not in ("present", "absent"):
+        raise WrongInput(f"state is present or absent, not {state!r}")
     objects = [hide(one) for one in objects]
     pairs = [(one, item) for one, item in zip(objects, found, strict=True) if one["made"]]
     changes = _removals(pairs) if state == "absent" else [_presence(one, item, adopt) for one, item in pairs]

@@ -1,31 +1,29 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The kinds of objects that the role creates in AWX: the role's variable, AWX's endpoint, and the relations to other objects."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 MARK = "[maintenance.azure]"
 
 
-class AwxError(ValueError):
-    """The data set has an error; the message is for its author."""
-
-
 @dataclass(frozen=True)
 class Kind:
-    """One kind of object. ``relations`` maps an option of the module to the kind of object that it names."""
+    """One kind of object."""
 
     name: str  # name of the module
     variable: str  # variable of the role
     endpoint: str  # endpoint of AWX
     aap: str  # variable of infra.aap_configuration
-    relations: dict[str, str] = field(default_factory=dict)
     scope: tuple[str, ...] = ()  # what makes the name unique, besides the name
     described: bool = True  # whether it has a description, where the role puts its mark
     removable: bool = True
+
+    @property
+    def relations(self) -> dict[str, str]:
+        """Return for each option of the module that names an object the kind of that object."""
+        return RELATIONS.get(self.name, {})
 
     @property
     def label(self) -> str:
@@ -44,65 +42,36 @@ def _like(*kinds: str) -> dict[str, str]:
     return {kind: kind for kind in kinds}
 
 
+# For each kind the options that name other objects.
+RELATIONS = {
+    "execution_environment": _like("organization", "credential"),
+    "notification_template": ORGANIZED,
+    "project": {**STARTABLE, "credential": "credential", "default_environment": "execution_environment"},
+    "inventory": {**ORGANIZED, "instance_groups": "instance_group", "input_inventories": "inventory"},
+    "inventory_source": {**STARTABLE, **_like("inventory", "credential", "execution_environment"), "source_project": "project"},
+    "label": ORGANIZED,
+    "job_template": {
+        **STARTABLE,
+        **_like("project", "inventory", "execution_environment"),
+        "credentials": "credential",
+        "labels": "label",
+        "instance_groups": "instance_group",
+    },
+    "workflow_job_template": {**STARTABLE, "inventory": "inventory", "labels": "label"},
+    "schedule": _like("unified_job_template", "organization"),
+}
 # In order of creation: an object comes after those that it refers to.
 KINDS = (
     Kind("organization", "awx_organization", "organizations", "aap_organizations"),
-    Kind(
-        "execution_environment",
-        "awx_execution_environments",
-        "execution_environments",
-        "controller_execution_environments",
-        _like("organization", "credential"),
-    ),
-    Kind("notification_template", "awx_notification_templates", "notification_templates", "controller_notifications", ORGANIZED, IN_ORGANIZATION),
-    Kind(
-        "project",
-        "awx_projects",
-        "projects",
-        "controller_projects",
-        {**STARTABLE, "credential": "credential", "default_environment": "execution_environment"},
-        IN_ORGANIZATION,
-    ),
-    Kind(
-        "inventory",
-        "awx_inventories",
-        "inventories",
-        "controller_inventories",
-        {**ORGANIZED, "instance_groups": "instance_group", "input_inventories": "inventory"},
-        IN_ORGANIZATION,
-    ),
-    Kind(
-        "inventory_source",
-        "awx_inventory_sources",
-        "inventory_sources",
-        "controller_inventory_sources",
-        {**STARTABLE, **_like("inventory", "credential", "execution_environment"), "source_project": "project"},
-        ("inventory",),
-    ),
-    Kind("label", "awx_labels", "labels", "controller_labels", ORGANIZED, IN_ORGANIZATION, described=False, removable=False),
-    Kind(
-        "job_template",
-        "awx_job_templates",
-        "job_templates",
-        "controller_templates",
-        {
-            **STARTABLE,
-            **_like("project", "inventory", "execution_environment"),
-            "credentials": "credential",
-            "labels": "label",
-            "instance_groups": "instance_group",
-        },
-        IN_ORGANIZATION,
-    ),
-    Kind(
-        "workflow_job_template",
-        "awx_workflows",
-        "workflow_job_templates",
-        "controller_workflows",
-        {**STARTABLE, "inventory": "inventory", "labels": "label"},
-        IN_ORGANIZATION,
-    ),
-    Kind("schedule", "awx_schedules", "schedules", "controller_schedules", _like("unified_job_template", "organization"), ("unified_job_template",)),
+    Kind("execution_environment", "awx_execution_environments", "execution_environments", "controller_execution_environments"),
+    Kind("notification_template", "awx_notification_templates", "notification_templates", "controller_notifications", IN_ORGANIZATION),
+    Kind("project", "awx_projects", "projects", "controller_projects", IN_ORGANIZATION),
+    Kind("inventory", "awx_inventories", "inventories", "controller_inventories", IN_ORGANIZATION),
+    Kind("inventory_source", "awx_inventory_sources", "inventory_sources", "controller_inventory_sources", ("inventory",)),
+    Kind("label", "awx_labels", "labels", "controller_labels", IN_ORGANIZATION, described=False, removable=False),
+    Kind("job_template", "awx_job_templates", "job_templates", "controller_templates", IN_ORGANIZATION),
+    Kind("workflow_job_template", "awx_workflows", "workflow_job_templates", "controller_workflows", IN_ORGANIZATION),
+    Kind("schedule", "awx_schedules", "schedules", "controller_schedules", ("unified_job_template",)),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
 # Kinds that are only referred to: their objects must exist.

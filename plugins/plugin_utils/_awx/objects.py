@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Turn the data set of role awx into a list of objects, each with the options of the module of awx.awx that creates it.
 
 An object is {kind, name, made, arguments}. The list also has objects that are only referred to, such as credentials, with made false: they must exist.
@@ -8,11 +6,12 @@ An object is {kind, name, made, arguments}. The list also has objects that are o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from . import hiding, surveys, workflows
-from .kinds import BY_NAME, KINDS, MARK, STARTED, AwxError, Kind
+from .._core.wrong_input import WrongInput
+from . import hiding, surveys
+from .kinds import BY_NAME, KINDS, MARK, STARTED, Kind
 
 SECRETS = ("password", "token", "account_token", "service_key", "aws_access_key_id", "aws_secret_access_key", "aws_session_token", "grafana_key")
 OURS = ("made", "survey", "nodes")
@@ -57,9 +56,9 @@ def _entries(kind: Kind, data: Mapping[str, Any]) -> list[dict[str, Any]]:
     given = [given] if isinstance(given, Mapping) else given
     if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(entry, Mapping) for entry in given):
         # The message omits the value, which may be a secret.
-        raise AwxError(f"{kind.variable} must be a list of mappings, not {_form(given)}")
+        raise WrongInput(f"{kind.variable} must be a list of mappings, not {_form(given)}")
     if kind.name == "organization" and len(given) != 1:
-        raise AwxError("awx_organization must be one mapping with a name: everything else belongs to it")
+        raise WrongInput("awx_organization must be one mapping with a name: everything else belongs to it")
     shared = data.get("awx_job_template_defaults") or {} if kind.name == "job_template" else {}
     notified = _notified(data.get("awx_notify") or {}) if kind.name in ("job_template", "workflow_job_template") else {}
     if kind.name == "job_template":
@@ -67,11 +66,11 @@ def _entries(kind: Kind, data: Mapping[str, Any]) -> list[dict[str, Any]]:
     entries = [{**notified, **shared, **entry} for entry in given]
     for number, entry in enumerate(entries, 1):
         if not str(entry.get("name") or "").strip():
-            raise AwxError(f"{kind.variable} has an entry without a name: number {number}, with {', '.join(sorted(map(str, entry))) or 'nothing'}")
+            raise WrongInput(f"{kind.variable} has an entry without a name: number {number}, with {', '.join(sorted(map(str, entry))) or 'nothing'}")
     found = [(str(entry["name"]), str(entry.get("inventory"))) for entry in entries]
     twice = sorted({name for name, place in found if found.count((name, place)) > 1})
     if twice and kind.name != "schedule":
-        raise AwxError(f"{kind.variable} has two entries of the same name: {', '.join(twice)}")
+        raise WrongInput(f"{kind.variable} has two entries of the same name: {', '.join(twice)}")
     return entries
 
 
@@ -81,13 +80,15 @@ def _startable(entries: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
     for schedule in entries["schedule"]:
         name = str(schedule.get("unified_job_template"))
         if names.count(name) > 1:
-            raise AwxError(f"the schedule {schedule['name']} starts {name}, and several of {', '.join(STARTED)} have that name; AWX could not tell them apart")
+            raise WrongInput(
+                f"the schedule {schedule['name']} starts {name}, and several of {', '.join(STARTED)} have that name; AWX could not tell them apart"
+            )
 
 
 def _notified(notify: Mapping[str, Any]) -> dict[str, Any]:
     unknown = sorted(set(notify) - {"started", "success", "error", "approvals"})
     if unknown:
-        raise AwxError(f"awx_notify has {', '.join(unknown)}; there are started, success, error and approvals, each a list of names")
+        raise WrongInput(f"awx_notify has {', '.join(unknown)}; there are started, success, error and approvals, each a list of names")
     return {f"notification_templates_{when}": list(names or []) for when, names in notify.items()}
 
 
@@ -118,7 +119,7 @@ def _related(kind: str, value: Any, names: Names) -> Any:
 
 def _execution_environment(arguments: dict[str, Any], entry: Mapping[str, Any], *_other: Any) -> None:
     if not arguments.get("image") and entry.get("made", True):
-        raise AwxError(
+        raise WrongInput(
             f"the execution environment {arguments['name']} has no image: set awx_image to the one that has this collection in it, "
             "or say made: false in its entry if it is managed elsewhere"
         )
@@ -133,7 +134,7 @@ def _form(given: Any) -> str:
 
 def _project(arguments: dict[str, Any], entry: Mapping[str, Any], *_other: Any) -> None:
     if entry.get("made", True) and hiding.LOGIN.match(str(arguments.get("scm_url") or "")):
-        raise AwxError(
+        raise WrongInput(
             f"the project {arguments['name']} has a login in its scm_url: put it into a credential of type Source Control, "
             "and name that as the project's credential (awx_project_credential)"
         )
@@ -142,10 +143,10 @@ def _project(arguments: dict[str, Any], entry: Mapping[str, Any], *_other: Any) 
 def _notification_template(arguments: dict[str, Any], _entry: Mapping[str, Any], *_other: Any) -> None:
     configuration = arguments.get("notification_configuration") or {}
     if not isinstance(configuration, Mapping):
-        raise AwxError(f"the notification_configuration of notification template {arguments['name']} must be a mapping, not {_form(configuration)}")
+        raise WrongInput(f"the notification_configuration of notification template {arguments['name']} must be a mapping, not {_form(configuration)}")
     secrets = sorted(key for key, value in configuration.items() if key in SECRETS and value)
     if secrets:
-        raise AwxError(
+        raise WrongInput(
             f"the notification template {arguments['name']} has a secret in it ({', '.join(secrets)}): make it in AWX by hand, "
             "and name it in awx_notify instead"
         )
@@ -158,7 +159,7 @@ def _inventory(arguments: dict[str, Any], _entry: Mapping[str, Any], *_other: An
 
 def _inventory_source(arguments: dict[str, Any], entry: Mapping[str, Any], *_other: Any) -> None:
     if arguments.get("source") == "azure_rm" and "credential" not in arguments and entry.get("made", True):
-        raise AwxError(
+        raise WrongInput(
             f"the inventory source {arguments['name']} has no credential, and AWX takes no source of Azure without: "
             "set awx_azure_credential to the name of one of type Microsoft Azure Resource Manager"
         )
@@ -166,7 +167,7 @@ def _inventory_source(arguments: dict[str, Any], entry: Mapping[str, Any], *_oth
 
 def _job_template(arguments: dict[str, Any], entry: Mapping[str, Any], _names: Names, specs: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     if arguments.get("host_config_key") and entry.get("made", True):
-        raise AwxError(
+        raise WrongInput(
             f"the job template {arguments['name']} has a secret in it (host_config_key): set it in AWX by hand; "
             "what this data set does not say, it leaves as it is"
         )
@@ -183,27 +184,27 @@ def _survey(arguments: dict[str, Any], entry: Mapping[str, Any], what: str, spec
     asked = entry["survey"]
     role = str(asked.get("role")) if isinstance(asked, Mapping) else ""
     if role not in specs or set(asked) - {"role", "entry_points", "questions"}:
-        raise AwxError(
+        raise WrongInput(
             f"the survey of {what} {entry['name']} needs role (one of {', '.join(sorted(specs))}), questions, and perhaps entry_points; it is {asked!r}"
         )
     try:
         arguments["survey_spec"] = surveys.survey(
-            specs[role], defaults.get(role), asked.get("questions") or [], asked.get("entry_points", "main"), extra_vars=arguments.get("extra_vars")
+            specs[role], asked.get("questions") or [], defaults.get(role), asked.get("entry_points", "main"), extra_vars=arguments.get("extra_vars")
         )
-    except surveys.SurveyError as error:
-        raise AwxError(f"the survey of {what} {entry['name']}: {error}") from error
+    except WrongInput as error:
+        raise WrongInput(f"the survey of {what} {entry['name']}: {error}") from error
     arguments["survey_enabled"] = True
 
 
 def _workflow(arguments: dict[str, Any], entry: Mapping[str, Any], names: Names, specs: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
-    arguments["workflow_nodes"] = workflows.nodes(entry, arguments["organization"], names.full)
+    arguments["workflow_nodes"] = nodes(entry, arguments["organization"], names.full)
     if entry.get("survey"):
         _survey(arguments, entry, "workflow", specs, defaults)
 
 
 def _schedule(arguments: dict[str, Any], entry: Mapping[str, Any], names: Names, *_other: Any) -> None:
     if not arguments.get("unified_job_template") or not arguments.get("rrule"):
-        raise AwxError(f"the schedule {entry['name']} needs unified_job_template (what it starts) and rrule (when)")
+        raise WrongInput(f"the schedule {entry['name']} needs unified_job_template (what it starts) and rrule (when)")
 
 
 ADDED = {
@@ -237,3 +238,69 @@ def _named_only(made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                 if (kind, name) not in known and not startable:
                     found.setdefault((kind, name), f"{option} of {BY_NAME[one['kind']].label} {one['name']}")
     return [{"kind": kind, "name": name, "made": False, "named_in": place, "arguments": {"name": name}} for (kind, name), place in found.items()]
+
+
+# --- The same objects as variables of infra.aap_configuration, which creates them with ansible.controller ----------------
+
+
+def aap_variables(objects: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return the lists of entries by variable, without empty ones. Entries have the modules' options, so they need no conversion."""
+    found = {kind.aap: [dict(one["arguments"]) for one in objects if one["kind"] == kind.name and one["made"]] for kind in KINDS}
+    return {name: entries for name, entries in found.items() if entries}
+
+
+# --- The nodes of a workflow, from the short form of the data set --------------------------------------------------------
+
+
+EDGES = ("success", "failure", "always")
+# What a node starts: key of the short form -> AWX's type.
+STARTS = {"job_template": "job_template", "workflow": "workflow_job_template", "project": "project", "approval": "workflow_approval"}
+NODE_KEYS = ("identifier", "timeout", "extra_data", "all_parents_must_converge", "limit", *EDGES, *STARTS)
+
+
+def nodes(workflow: Mapping[str, Any], organization: str, full: Callable[[str, str], str]) -> list[dict[str, Any]]:
+    """Return all nodes. Raise WrongInput for an edge to an unknown node, and for a loop."""
+    given = workflow.get("nodes") or []
+    identifiers = [str(node.get("identifier")) for node in given]
+    for node in given:
+        _check_node(workflow, node, identifiers)
+    _no_loop(workflow, {str(node["identifier"]): [str(to) for edge in EDGES for to in node.get(edge) or []] for node in given})
+    return [_made_node(node, organization, full) for node in given]
+
+
+def _check_node(workflow: Mapping[str, Any], node: Mapping[str, Any], identifiers: list[str]) -> None:
+    where = f"node {node.get('identifier')} of workflow {workflow['name']}"
+    if not node.get("identifier") or identifiers.count(str(node["identifier"])) > 1:
+        raise WrongInput(f"{where}: every node needs an identifier of its own")
+    if len([start for start in STARTS if node.get(start)]) != 1 or set(node) - set(NODE_KEYS):
+        raise WrongInput(f"{where} must start one of {', '.join(STARTS)}, and may have {', '.join(NODE_KEYS)}; it is {node!r}")
+    lost = [str(to) for edge in EDGES for to in node.get(edge) or [] if str(to) not in identifiers]
+    if lost:
+        raise WrongInput(f"{where} leads to {', '.join(lost)}, and there is no such node")
+
+
+def _no_loop(workflow: Mapping[str, Any], edges: dict[str, list[str]]) -> None:
+    left = dict(edges)
+    while left:
+        free = [name for name in left if not any(name in targets for targets in left.values())]
+        if not free:
+            raise WrongInput(f"the nodes of workflow {workflow['name']} lead in a circle: {', '.join(left)}")
+        for name in free:
+            del left[name]
+
+
+def _made_node(node: Mapping[str, Any], organization: str, full: Callable[[str, str], str]) -> dict[str, Any]:
+    start = next(key for key in STARTS if node.get(key))
+    started: dict[str, Any] = {"type": STARTS[start], "name": str(node[start])}
+    if start == "approval":
+        started["timeout"] = int(node.get("timeout") or 0)
+    else:
+        started["name"] = full("workflow_job_template" if start == "workflow" else start, str(node[start]))
+        started["organization"] = {"name": organization}
+    made: dict[str, Any] = {
+        "identifier": str(node["identifier"]),
+        "unified_job_template": started,
+        "related": {f"{edge}_nodes": [{"identifier": str(to)} for to in node.get(edge) or []] for edge in EDGES},
+    }
+    made.update({key: node[key] for key in ("extra_data", "all_parents_must_converge", "limit") if node.get(key)})
+    return made

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Read what AWX has of the wanted objects. HTTP stays behind the function ``ask``, which is lookup awx.awx.controller_api."""
 
 from __future__ import annotations
@@ -8,26 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .._core.wrong_input import WrongInput
 from .hiding import hide_found
-from .kinds import BY_NAME, ENDPOINTS, NOTIFIED, STARTED, AwxError
+from .kinds import BY_NAME, ENDPOINTS, NOTIFIED, STARTED
 
 Ask = Callable[[str, Mapping[str, Any]], list[dict[str, Any]]]
 
+# What an organization owns, as endpoints.
+OWNED = ("teams", "credentials", "execution_environments", "notification_templates", "projects", "inventories", "job_templates", "workflow_job_templates")
 # Kinds that must not be removed while in use: kind -> AWX's lists of users, and the field. An organization takes all that it owns with it.
 USERS = {
-    "organization": [
-        (endpoint, "organization")
-        for endpoint in (
-            "teams",
-            "credentials",
-            "execution_environments",
-            "notification_templates",
-            "projects",
-            "inventories",
-            "job_templates",
-            "workflow_job_templates",
-        )
-    ],
+    "organization": [(endpoint, "organization") for endpoint in OWNED],
     "execution_environment": [
         ("job_templates", "execution_environment"),
         ("inventory_sources", "execution_environment"),
@@ -57,7 +46,7 @@ def _read_one(one: Mapping[str, Any], ask: Ask, with_users: bool) -> dict[str, A
     # Deletion takes AWX a while. Where it is the only one of its name, its creator has to wait for that.
     found = [each for each in found if not each.get("pending_deletion")] or (found[:1] if one["made"] else [])
     if len(found) > 1:
-        raise AwxError(
+        raise WrongInput(
             f"AWX has {len(found)} of the name {one['name']} among its {ENDPOINTS.get(kind, kind)}, and the modules of awx.awx find them by name alone; "
             "rename all but one, or set awx_prefix"
         )

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Build an AWX survey from the argument specification of a role, so that the two cannot drift apart.
 
 What AWX does with a survey (awx/main/models/mixins.py, read at commit 0123329): an answer becomes an extra variable. Text, a choice and a password arrive as
@@ -16,6 +14,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._core.wrong_input import WrongInput
+
 # Type of an option without choices -> type of the question.
 PLAIN = {"str": "text", "path": "text", "int": "integer", "float": "float", "list": "text", "dict": "textarea"}
 LENGTH = 1024
@@ -26,14 +26,10 @@ FILES, FOLDERS = ("_tasks", "_file", "_output", "methods_path"), "_tasks_folders
 MARKUP = re.compile(r"\b([BCEIMOPVRLU]|RV|HORIZONTALLINE)\(([^()]*(?:\([^()]*\))?[^()]*)\)")
 
 
-class SurveyError(ValueError):
-    """The survey cannot be built."""
-
-
 def survey(
     argument_specs: Mapping[str, Any],
-    defaults: Mapping[str, Any] | None,
     questions: Sequence[Any],
+    defaults: Mapping[str, Any] | None = None,
     entry_points: Any = "main",
     name: str = "",
     description: str = "",
@@ -44,7 +40,7 @@ def survey(
     asked = [_question(asking, options, defaults or {}) for asking in questions]
     twice = sorted({each["variable"] for each in asked if [other["variable"] for other in asked].count(each["variable"]) > 1})
     if twice:
-        raise SurveyError(f"asked twice: {', '.join(twice)}")
+        raise WrongInput(f"asked twice: {', '.join(twice)}")
     for question in asked:
         _bounded(question, options, extra_vars or {})
     return {"name": name, "description": description, "spec": asked}
@@ -53,12 +49,12 @@ def survey(
 def options_of(argument_specs: Mapping[str, Any], entry_points: Any = "main") -> dict[str, Mapping[str, Any]]:
     """Return the options of one or several entry points. Accept a whole meta/argument_specs.yml, or the value of its first key."""
     if not isinstance(argument_specs, Mapping):
-        raise SurveyError(f"argument_specs must be what a role's meta/argument_specs.yml holds, not {argument_specs!r}")
+        raise WrongInput(f"argument_specs must be what a role's meta/argument_specs.yml holds, not {argument_specs!r}")
     entries = argument_specs.get("argument_specs", argument_specs)
     options: dict[str, Mapping[str, Any]] = {}
     for entry in [entry_points] if isinstance(entry_points, str) else entry_points:
         if entry not in entries:
-            raise SurveyError(f"the role has no entry point {entry!r}, it has {', '.join(sorted(entries))}")
+            raise WrongInput(f"the role has no entry point {entry!r}, it has {', '.join(sorted(entries))}")
         options.update(entries[entry].get("options") or {})
     return options
 
@@ -67,10 +63,10 @@ def _question(asking: Any, options: Mapping[str, Mapping[str, Any]], defaults: M
     """Return one question. ``asking`` is an option's name, or {name, label, min, max, choices}."""
     wanted = {"name": asking} if isinstance(asking, str) else asking
     if not isinstance(wanted, Mapping) or "name" not in wanted or set(wanted) - set(QUESTION_KEYS):
-        raise SurveyError(f"a question is an option's name, or has the keys {', '.join(QUESTION_KEYS)}; it is {asking!r}")
+        raise WrongInput(f"a question is an option's name, or has the keys {', '.join(QUESTION_KEYS)}; it is {asking!r}")
     option = str(wanted["name"])
     if option not in options:
-        raise SurveyError(f"{option} is no option; there are {', '.join(sorted(options))}")
+        raise WrongInput(f"{option} is no option; there are {', '.join(sorted(options))}")
     specification = _chosen(option, options[option], wanted)
     question: dict[str, Any] = {
         "question_name": str(wanted.get("label") or label(option)),
@@ -90,7 +86,7 @@ def _chosen(option: str, specification: Mapping[str, Any], wanted: Mapping[str, 
     if "choices" not in wanted:
         return specification
     if specification.get("choices") or specification.get("type", "str") != "str" or not wanted["choices"]:
-        raise SurveyError(f"{option}: choices are a list for an option that is a text and has none of its own")
+        raise WrongInput(f"{option}: choices are a list for an option that is a text and has none of its own")
     return {**specification, "choices": wanted["choices"]}
 
 
@@ -98,14 +94,14 @@ def _bounded(question: Mapping[str, Any], options: Mapping[str, Any], extra_vars
     """Refuse a question by which anybody who may start the template could choose any file of the execution environment."""
     option = str(question["variable"])
     if option.endswith(FOLDERS):
-        raise SurveyError(f"{option} bounds what a survey may ask for, and is no question itself: set it in extra_vars of the template")
+        raise WrongInput(f"{option} bounds what a survey may ask for, and is no question itself: set it in extra_vars of the template")
     if not option.endswith(FILES) or question["type"] != "text":
         return
     bounds = option.partition("_")[0] + FOLDERS
     may_bound = bounds in options and option.endswith("_tasks")
     if not (may_bound and extra_vars.get(bounds)):
         other = f", or the template the folders in extra_vars ({bounds})" if may_bound else ""
-        raise SurveyError(f"{option} names a file: give the question its choices{other}")
+        raise WrongInput(f"{option} names a file: give the question its choices{other}")
 
 
 def question_type(option: str, specification: Mapping[str, Any]) -> str:
@@ -118,7 +114,7 @@ def question_type(option: str, specification: Mapping[str, Any]) -> str:
     if specification.get("choices"):
         return "multiselect" if kind == "list" else "multiplechoice"
     if kind not in PLAIN:
-        raise SurveyError(f"{option} cannot be asked in a survey: it is of type {kind}, and AWX has nothing that arrives as such")
+        raise WrongInput(f"{option} cannot be asked in a survey: it is of type {kind}, and AWX has nothing that arrives as such")
     return PLAIN[kind]
 
 
@@ -141,7 +137,7 @@ def _bounds(question: dict[str, Any], wanted: Mapping[str, Any]) -> None:
     elif question["type"] in ("integer", "float"):
         question.update({key: wanted[key] for key in ("min", "max") if key in wanted})
     elif "min" in wanted or "max" in wanted:
-        raise SurveyError(f"{question['variable']} has choices, and so neither min nor max")
+        raise WrongInput(f"{question['variable']} has choices, and so neither min nor max")
 
 
 def _default(question: dict[str, Any], default: Any) -> None:
@@ -149,14 +145,14 @@ def _default(question: dict[str, Any], default: Any) -> None:
     if default is None or default in ("", [], {}):
         return
     if question["type"] == "password":
-        raise SurveyError(f"{question['variable']} is a secret and has a default")
+        raise WrongInput(f"{question['variable']} is a secret and has a default")
     question["default"] = default_text(question, default)
     value = question["default"]
     size = len(value) if isinstance(value, str) else value
     out_of_bounds = not isinstance(size, (int, float)) or size < question.get("min", size) or size > question.get("max", size)
     unknown = [choice for choice in str(value).split("\n") if choice not in question["choices"]] if "choices" in question else []
     if unknown or ("choices" not in question and out_of_bounds):
-        raise SurveyError(f"{question['variable']}: its default {default!r} is no answer that the question takes")
+        raise WrongInput(f"{question['variable']}: its default {default!r} is no answer that the question takes")
 
 
 def default_text(question: Mapping[str, Any], value: Any) -> Any:

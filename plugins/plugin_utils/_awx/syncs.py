@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The syncs of projects. Module awx.awx.project waits for one without a limit, and starts none for an unchanged project whose last one failed."""
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Find new phases of events in the records that modules return. A VM's records count for that VM only."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ...module_utils._scheduled_events.core.names import folded
 from ...module_utils._scheduled_events.core.printable_text import printable
 from .._core import plain_values
 from .._core.short_forms import ending, short_id
@@ -55,7 +55,7 @@ class Phases:
 
     def _new_phases(self, host: str, record: Mapping[str, Any]) -> list[str]:
         events = self._known.setdefault(host, {})
-        key = _event_id(record).strip().lower()
+        key = folded(_event_id(record))
         history = [(plain_values.text(entry.get("phase")) or "", plain_values.text(entry.get("at")) or "") for entry in _mappings(record.get("history"))]
         if key in events or host in self._observed:
             found = [phase for phase, at in history if (phase, at) not in events.get(key, ())]
@@ -111,3 +111,33 @@ def _reasons(record: Mapping[str, Any]) -> list[str]:
         return [reason]
     errors = ((plain_values.text(method.get("id")), plain_values.text(method.get("error"))) for method in _mappings(record.get("methods")))
     return [f"{name or '?'}: {error}" for name, error in errors if error]
+
+
+# --- Repeated messages: a waiting run reports its reason in each iteration -----------------------------------------------
+
+
+WAITED = re.compile(r"\bWaited \d+ s so far\b")
+# Separate numbers count up while nothing changes. Numbers in names, ids and addresses do not.
+COUNT = re.compile(r"(?<![\w.:-])\d+(?![\w:-]|\.\d)")
+
+
+class Repeats:
+    """The last message about each subject."""
+
+    def __init__(self) -> None:
+        self._last: dict[Hashable, str] = {}
+
+    def is_new(self, subject: Hashable, text: str) -> bool:
+        """Return whether the text differs from the last one about the subject; of a wait, whether its reason does."""
+        present = COUNT.sub("#", text) if WAITED.search(text) else text
+        is_new = self._last.get(subject) != present
+        self._last[subject] = present
+        return is_new
+
+    def forget(self, subject: Hashable) -> None:
+        """Let the next message about the subject be new."""
+        self._last.pop(subject, None)
+
+    def clear(self) -> None:
+        """Let the next message about every subject be new."""
+        self._last.clear()

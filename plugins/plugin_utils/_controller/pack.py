@@ -1,12 +1,8 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Pack one Python package into one archive that Python runs. Equal files always give equal bytes.
 
 One file is copied to a host in a moment, while sixty would take a minute, and Ansible compares it at once.
-Roles call it on the controller: ``pack.py PACKAGE ARCHIVE MODULE``, where MODULE has the function ``main``.
+Roles have it from lookup packed; as a program it is ``pack.py PACKAGE ARCHIVE MODULE``, where MODULE has the function ``main``.
 """
 
 from __future__ import annotations
@@ -18,6 +14,11 @@ import zipfile
 _MAIN = "import sys\n\nfrom {module} import main\n\nsys.exit(main(sys.argv[1:]))\n"
 # Fixed, so that the archive depends only on its contents.
 _DATE = (2026, 1, 1, 0, 0, 0)
+# The folder in the collection of each program, and the module that starts it.
+PROGRAMS = {
+    "watcher": ("plugins/module_utils/_scheduled_events", "_scheduled_events.watch.main"),
+    "simulator": ("roles/simulator/files/imds_simulator", "imds_simulator.program.command_line"),
+}
 
 
 def pack(package: str, archive: str, module: str) -> None:
@@ -28,7 +29,7 @@ def pack(package: str, archive: str, module: str) -> None:
         for folder, folders, files in os.walk(package):
             folders[:] = sorted(name for name in folders if name != "__pycache__")
             inside = os.path.normpath(os.path.join(name, os.path.relpath(folder, package)))
-            if "__init__.py" not in files and not any(file.endswith(".json") for file in files):
+            if "__init__.py" not in files:
                 # In an archive, a folder of code without this file is not found.
                 _add(packed, os.path.join(inside, "__init__.py"), b"")
             for file in sorted(files):

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The transport from the controller's own VM, over requests. The modules' own client uses it."""
 
 from __future__ import annotations
@@ -40,14 +38,7 @@ class RequestsTransport:
         # Ignore the environment's proxies, and passwords in netrc.
         self._session.trust_env = False
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        body: str | None = None,
-        connect_timeout: float = 5.0,
-        request_timeout: float = 125.0,
-    ) -> Answer:
+    def request(self, method: str, path: str, body: str | None = None, connect_timeout: float = 5.0, request_timeout: float = 125.0) -> Answer:
         """Send one request and read its answer."""
         target = f"{method} {self.endpoint}{path}"
         headers = {**HEADERS, **(JSON_HEADERS if body is not None else {}), "Accept-Encoding": "identity"}
@@ -70,8 +61,8 @@ class RequestsTransport:
             raise too_late(target, request_timeout) from error
         except requests.RequestException as error:
             if _refused(error):
-                raise not_connected(target, _innermost_reason(error), self.hint) from error
-            raise cut_off(target, _innermost_reason(error)) from error
+                raise not_connected(target, innermost_reason(error), self.hint) from error
+            raise cut_off(target, innermost_reason(error)) from error
 
     def close(self) -> None:
         """Close the connection."""
@@ -112,8 +103,8 @@ def _refused(error: requests.RequestException) -> bool:
     return isinstance(error, requests.ConnectionError) and type(reason).__name__ in ("NewConnectionError", "NameResolutionError")
 
 
-def _innermost_reason(error: BaseException) -> str:
-    """Return the innermost reason: its wrappers contain addresses in memory."""
+def innermost_reason(error: BaseException) -> str:
+    """Return the innermost reason: its wrappers contain addresses, in memory and with a password."""
     found: BaseException = error
     while True:
         inner = getattr(found, "reason", None) or next((one for one in found.args if isinstance(one, BaseException)), None) or found.__cause__

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Ask the start gate (C(respond_start_when)), on the controller. No answer, and any error, is no: the text says what came, and from where."""
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ else:
     MISSING = None
 
 from ...module_utils._scheduled_events.core.printable_text import printable
+from .requests_transport import innermost_reason
 
 NOT_RUN = "the command {} is not run in check mode, by status or by decide, which counts as no"
 # Bytes of an answer of Prometheus. The result of a query that decides is small.
@@ -88,7 +87,7 @@ def _within(seconds: float, address: str, request: Callable[[], StartAnswer]) ->
             found.append(_no(f"{_shown(address)} {error}; let it answer, or correct the address"))
         except Exception as error:
             # Whatever else goes wrong must not end the run, which recovers VMs.
-            found.append(_no(f"{_shown(address)} gave no answer: {_reason(error)}; start it, or correct the address"))
+            found.append(_no(f"{_shown(address)} gave no answer: {printable(innermost_reason(error), LONGEST_SAID)}; start it, or correct the address"))
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
@@ -159,18 +158,6 @@ def _value(sample: Any) -> float:
     except ValueError:
         value = math.nan
     return value
-
-
-def _reason(error: BaseException) -> str:
-    """Return the innermost reason: its wrappers contain addresses, in memory and with a password."""
-    found: BaseException = error
-    for _depth in range(10):
-        inner = getattr(found, "reason", None) or next((one for one in found.args if isinstance(one, BaseException)), None) or found.__cause__
-        if not isinstance(inner, BaseException):
-            break
-        found = inner
-    words = getattr(found, "strerror", None) or str(found).rpartition(": ")[2]
-    return printable(words, LONGEST_SAID) or type(found).__name__
 
 
 # --- A command -----------------------------------------------------------------------------------------------------------

@@ -1,11 +1,8 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Convert values from templates to plain Python.
 
-Core 2.19 and later hand filters lazy and tagged containers, core 2.18 turns numbers in templates into text. Everything
-that enters the plan goes through here, so the rest of the code sees plain Python only, and nothing that a VM or an
-inventory says can crash it.
+Core 2.19 and later hand filters lazy and tagged containers, core 2.18 turns numbers in templates into text. Everything that enters the plan goes through here,
+so the rest of the code sees plain Python only, and nothing that a VM or an inventory says can crash it.
 """
 
 from __future__ import annotations
@@ -38,9 +35,10 @@ def plain(value: Any, depth: int = 0) -> Any:
         return float(value)
     if depth >= limits.DEPTH:
         return TOO_DEEP
-    if isinstance(value, Mapping):
+    # Lists and dictionaries first, because a check of an abstract class is ten times slower, and a fleet's observations need half a million.
+    if not isinstance(value, list) and isinstance(value, (dict, Mapping)):
         return {text(key) or "": plain(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, (Sequence, set, frozenset)) and not isinstance(value, (bytes, bytearray)):
+    if isinstance(value, (list, Sequence, set, frozenset)) and not isinstance(value, (bytes, bytearray)):
         return [plain(item, depth + 1) for item in value]
     return str(value)
 
@@ -60,15 +58,12 @@ def kind(value: Any) -> str:
 
 def mapping(value: Any) -> Mapping[str, Any]:
     """Return the value if it is a mapping, else an empty one."""
-    # dict first: a check of an abstract class is ten times slower, and a fleet's observations need half a million.
-    return value if isinstance(value, dict) or isinstance(value, Mapping) else {}  # noqa: SIM101
+    return value if value is not None and isinstance(value, (dict, Mapping)) else {}
 
 
 def items(value: Any) -> Sequence[Any]:
     """Return the value if it is a list, else an empty one."""
-    if isinstance(value, list) or (isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray))):
-        return value
-    return ()
+    return value if value is not None and isinstance(value, (list, Sequence)) and not isinstance(value, (str, bytes, bytearray)) else ()
 
 
 def texts(value: Any) -> list[str]:

@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The steps of a drain or an undo that role drain takes: what comes next, by what came of the step before. Pure; the role's tasks only do."""
 
 from __future__ import annotations
@@ -13,10 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from ...module_utils._scheduled_events.core.printable_text import printable
+from ...module_utils._scheduled_events.journal.recorded import Recorded
 from .._core.plain_values import flag, items, mapping, text
 from . import answers
-from .orders import failovers, method_orders, segments
+from .kinds.kind import Kind
+from .kinds.registry import kind_of
+from .orders import method_orders, vm_actions
 from .records import replicas
+from .records.matching import read_recorded
 from .settings import catalogue, validation
 
 DRAIN, UNDO = "drain", "undo"
@@ -53,7 +53,6 @@ class Request(TypedDict):
     vm_name: str
     boot_id: str
     keeper: str
-    peers: dict[str, str]
     now: str
     check_mode: bool
     refused: str
@@ -67,7 +66,7 @@ class Came:
     result: Mapping[str, Any] = field(default_factory=dict)
     """Of the module that was run."""
     answer: Any = None
-    """The fact method_answer, or of method tasks drain_tasks_state."""
+    """The fact that the tasks have set: answer_fact of their kind."""
     lost: bool = False
     """Whether a task of the method could not reach the VM."""
     failed: bool = False
@@ -123,7 +122,7 @@ class Steps:
             state["late"] = bool(deadline) and phase not in ("approved", "started") and request["now"][:LONGEST_TIME] > deadline[:LONGEST_TIME]
         else:
             state["orders"], wrong = method_orders.undo_orders(*common, validation.wrong_former(request["former"], request["folders"], request["places"])), []
-        state["parts"] = segments.segments(state["orders"], request["system"])
+        state["parts"] = vm_actions.segments(state["orders"], request["system"])
         state["reports"] = [order["report"] for order in state["orders"] if order["report"]]
         if request["refused"] or wrong:
             self._refuse(request["refused"] or " ".join(wrong))
@@ -153,7 +152,7 @@ class Steps:
             elif came.failed:
                 self._failed(step, came)
             elif do == "failover":
-                self._act("last", stop_at_finding=False, problem=failovers.failure(came.result.get("results")))
+                self._act("last", stop_at_finding=False, problem=vm_actions.failover_failure(came.result.get("results")))
             else:
                 self._acted(step, came.result)
         except ValueError as error:
@@ -174,8 +173,8 @@ class Steps:
         elif self.drains:
             self.state["again"] = False
             entry = self._entry()
-            state, boot = _state(entry), self.request["boot_id"]
-            another_boot = bool(boot) and (entry.get("boot_id") or "") != boot
+            state, boot = entry.state, self.request["boot_id"]
+            another_boot = bool(boot) and (entry.boot_id or "") != boot
             # found: killed between writing the state found and recording that the method has begun. Begin again, all of it.
             begins = state not in ("begun", "drained") or (state == "begun" and another_boot and not self.request["verify"])
             self._find() if begins else self._stage("check")
@@ -187,7 +186,7 @@ class Steps:
         recorded, own = text(self.state["record"].get("vm_id")) or "", self.request["vm_id"]
         if own and recorded and recorded.lower() != own.lower():
             self._answer("failed", f"The record is of the VM {printable(recorded)}, and this one is {own}.")
-        elif self._order["runs"] and not _is_untouched(self._entry()):
+        elif self._order["runs"] and not self._entry().untouched:
             try:
                 self._stage("undo")
             except ValueError as error:
@@ -205,15 +204,14 @@ class Steps:
 
     def _stage(self, stage: str) -> None:
         order, entry, options = self._order, self._entry(), self._options()
-        if order["kind"] == "tasks":
-            file = validation.find_task_file(str(options.get(stage)), self.request["places"])
-            if file is None:
-                self._answer("failed", f"there is no file {options.get(stage)} in {', '.join(self.request['places'])}")
-                return
-            options = {**options, stage: file}
-        finding = {} if _is_untouched(entry) else method_orders.finding_of(entry.get("before") or {}, order, self.request["host"])
+        try:
+            options = self.kind.stage_options(stage, options, self.request["places"])
+        except FileNotFoundError as error:
+            self._answer("failed", str(error))
+            return
+        finding = {} if entry.untouched else method_orders.finding_of(entry.before or {}, order, self.request["host"])
         folder = self._folder()
-        method = {"folder": folder, "options": options, "finding": finding, "state": _state(entry)}
+        method = {"kind": order["kind"], "folder": folder, "options": options, "finding": finding, "state": entry.state}
         self.state.update(method=method, file=os.path.join(folder, f"{stage}.yml"))
         self._do("stage", stage)
 
@@ -229,7 +227,7 @@ class Steps:
             "complete": part["last"] if part else True,
         }
         if self.drains:
-            action |= {key: request[key] for key in ("deadline", "rule", "verify", "peers")}
+            action |= {key: request[key] for key in ("deadline", "rule", "verify")}
             action |= {"late": self.state["late"], "stop_at_finding": stop_at_finding, "problem": problem}
         else:
             action |= {"keep_phase": request["keep_phase"], "reports": self.state["reports"]}
@@ -309,7 +307,7 @@ class Steps:
         elif step == "methods" and state == "found":
             # What the method found is in the record, which has a copy where the method acts outside the VM. Other hosts act before it does.
             if self.state["handover"]:
-                self.state["failovers"] = failovers.failovers(self.state["handover"], self._part["methods"][0], self.request["host"])
+                self.state["failovers"] = vm_actions.failovers(self.state["handover"], self._part["methods"][0], self.request["host"])
                 self._do("failover", step)
             else:
                 self._act("last", stop_at_finding=False)
@@ -327,7 +325,7 @@ class Steps:
             self.state["reached"] = False
             self._end()
             return
-        answer = self._judged(stage, came.answer)
+        answer = self.kind.judge(came.answer, stage, self._options(), self._entry().state)
         if answer["state"] == "found":
             self._act("found", told={"given": self._options(), "finding": mapping(answer).get("finding")})
         elif answer["state"] == "begun":
@@ -338,36 +336,26 @@ class Steps:
         else:
             self._answer(answer["state"], answer["error"])
 
-    def _judged(self, stage: str, said: Any) -> answers.Answer | answers.StageAnswer:
-        order = self._order
-        if order["kind"] != "tasks":
-            return answers.of_stage(said, stage, order["kind"])
-        file = str(self._options().get(stage))
-        if stage == "check":
-            return answers.checked(said, file, _state(self._entry()))
-        if stage == "undo":
-            return answers.undone(said, file)
-        return {"state": "failed", "error": f"{file} says that the drain failed."} if said == "failed" else {"state": "begun", "error": None}
-
     # The method at hand.
 
     @property
-    def _part(self) -> segments.Segment:
-        part: segments.Segment = self.state["parts"][self.state["segment"]]
+    def _part(self) -> vm_actions.Segment:
+        part: vm_actions.Segment = self.state["parts"][self.state["segment"]]
         return part
 
     @property
-    def kind(self) -> str:
-        """The kind of the method at hand, if there is one."""
-        return self._order["kind"] if self.state["parts"] else ""
+    def kind(self) -> Kind:
+        """The kind of the method at hand; of none, where there is no method."""
+        return kind_of(self._order["kind"] if self.state["parts"] else "")
 
     @property
     def _order(self) -> method_orders.MethodOrder:
         return self._part["methods"][0]
 
-    def _entry(self) -> Mapping[str, Any]:
-        """Return the method in the record, empty before it begins. A second run goes on with what the first one wrote."""
-        return next((one for one in map(mapping, items(self.state["record"].get("methods"))) if one.get("id") == self._order["id"]), {})
+    def _entry(self) -> Recorded:
+        """Return the method in the record, new before it begins. A second run goes on with what the first one wrote."""
+        known = (one for one in read_recorded(self.state["record"]) if one.identifier == self._order["id"])
+        return next(known, Recorded(self._order["id"], self._order["kind"]))
 
     def _home(self) -> str:
         kind, folders = self._order["kind"], self.request["folders"]
@@ -399,12 +387,3 @@ class Steps:
                 found = "undoing"
             error = error or " ".join(state["reports"]) or None
         return {"state": found, "error": error, "record": state["record"], "warning": " ".join(filter(None, (state["warning"], state["note"]))) or None}
-
-
-def _state(entry: Mapping[str, Any]) -> str:
-    return text(entry.get("state")) or "new"
-
-
-def _is_untouched(entry: Mapping[str, Any]) -> bool:
-    """Return whether a method has not begun: where it failed before it found anything, nothing of it is recorded, and nothing was changed."""
-    return _state(entry) in ("new", "undone") or entry.get("before") is None

@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Read the answers of a VM to the actions of an iteration, by the controller's own list of these actions.
 
 A VM that hangs or lies returns no answer, or one that does not fit: both count as no answer.
@@ -13,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...module_utils._scheduled_events.core.names import folded
 from ...module_utils._scheduled_events.journal.record_schema import NOT_WRITTEN
 from .._core import plain_values
 
@@ -60,11 +57,11 @@ def approvals(answers: Iterable[Answer], before: Mapping[str, Any]) -> tuple[lis
         if asked["action"] != "approve":
             continue
         was_asked = True
-        confirmed = {event_id.strip().lower() for event_id in plain_values.texts((result or {}).get("approved"))}
+        confirmed = {folded(event_id) for event_id in plain_values.texts((result or {}).get("approved"))}
         for event_id in map(str, asked.get("event_ids") or []):
             if result is None or result.get("failed"):
                 failed.append(event_id)
-            elif event_id.strip().lower() in confirmed:
+            elif folded(event_id) in confirmed:
                 approved.append(event_id)
     if was_asked:
         return approved, failed
@@ -87,7 +84,7 @@ def acknowledged(answers: Iterable[Answer], before: Mapping[str, Any]) -> list[s
     """
     found = {str(event_id) for event_id in before.get("acknowledged") or []}
     for asked, result in answers:
-        event_id = str(asked.get("event_id")).lower()
+        event_id = folded(asked.get("event_id"))
         if asked["action"] in ("acquire", "release"):
             found.discard(event_id)
         if asked["action"] == "acquire" and result is not None and not result.get("failed") and "leases" in result:

@@ -1,31 +1,27 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The iterations of a gate: observe the batch and all members of its capacity groups, decide, then act, wait or end."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from .._core import plain_values
+from .._core.wrong_input import WrongInput
 from .._maintenance.budget import allocation
 from .._maintenance.config import settings as settings_module
 from .._maintenance.core import timestamps
 from .._maintenance.upgrade.gate import make_gate
-from .._maintenance.upgrade.gate_request import GateError
 from . import observations, shared_folders, vm_settings
-from .iterations import MOST_ITERATIONS
 from .observations import HostResults, Observation
+from .pass_loop import MOST_ITERATIONS
 from .vm_settings import VMSettings
 
 # Leases that could not be acquired, perhaps on a full disk, are requested again after so many seconds.
 RETRY_SECONDS = 5.0
-# The actions that the batch itself takes, under its leases.
-ON_BATCH = ("acquire", "release", "write")
+# The actions that an iteration takes: those of the batch under its leases, and on others the removal of ended runs' leases.
+ACTIONS = ("acquire", "release", "write")
 
 
 class GateRequest(TypedDict):
@@ -41,6 +37,15 @@ class GateRequest(TypedDict):
     check_mode: bool
 
 
+class Other(TypedDict):
+    """A VM outside the batch in one iteration. By the iteration's number an observation of an earlier one is never taken for one of this."""
+
+    host: str
+    number: int
+    actions: list[dict[str, Any]]
+    observe: bool
+
+
 class GateState(TypedDict):
     """The state in the registered result of the action C(plan), which the tasks of the loop read."""
 
@@ -50,16 +55,16 @@ class GateState(TypedDict):
     observations: list[Observation]
     plan: dict[str, Any]
     """The answer of the gate; empty before the first observation."""
+    report: str
+    """The same for people."""
     began: float
     number: int
     do: str
-    """The next iteration: C(observe), C(take), C(wait), C(finish) or C(end)."""
+    """The next iteration: C(observe), C(take), C(wait), C(leases) or C(end)."""
     actions: dict[str, list[dict[str, Any]]]
     """The actions that maintenance_act takes on the VMs of the batch."""
-    elsewhere: list[dict[str, Any]]
-    """Leases of ended runs on other VMs, which are removed."""
-    share: dict[str, list[str]]
-    """The other VMs that each host of the batch observes."""
+    share: dict[str, list[Other]]
+    """The other VMs on which each host of the batch acts, and which it observes."""
     refused: list[str]
     """Members whose facts have settings."""
     contact: list[str]
@@ -88,7 +93,7 @@ class BatchResults(TypedDict):
 def members_of(request: GateRequest, keepers: Sequence[str]) -> list[str]:
     """Return the hosts that the gate observes: the batch, all members of its capacity groups, and C(keepers), which may have replicas of its records.
 
-    Raise SettingsError.
+    Raise WrongInput.
     """
     batch = plain_values.texts(request["ask"].get("batch"))
     chosen = settings_module.load(request["settings"])
@@ -97,26 +102,27 @@ def members_of(request: GateRequest, keepers: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*batch, *mates, *keepers]))
 
 
-def begin(request: GateRequest, members: Sequence[str], present: Sequence[str], refused: Sequence[str], now: float) -> GateState:
+def begin(request: GateRequest, members: Sequence[str], present: Sequence[str], refused: Sequence[str], now: float, dead_run: str = "") -> GateState:
     """Return the state before the first observation.
 
-    C(present) are the hosts of the batch that take part, C(refused) the members whose facts have settings.
+    C(present) are the hosts of the batch that take part, C(refused) the members whose facts have settings. C(dead_run) is a run that the operator declares
+    dead: its leases are removed, and its drained VMs are adopted. If it is alive after all, it stops at its next action.
     """
-    batch = plain_values.texts(request["ask"].get("batch"))
-    others = [name for name in members if name not in batch and name not in refused]
-    share = {host: others[place :: len(present)] for place, host in enumerate(present)}
-    return {
+    run = plain_values.text(plain_values.mapping(request["settings"].get("run")).get("id")) or ""
+    # This run's own leases, of an earlier process perhaps, it renews or releases itself. In check mode it has no id.
+    removals = [{"action": "release", "host": host, "lease": {"run": dead_run}} for host in members if run and dead_run not in ("", run)]
+    state: GateState = {
         "gate": request,
-        "run": plain_values.text(plain_values.mapping(request["settings"].get("run")).get("id")) or "",
+        "run": run,
         "vms": {},
         "observations": [{"host": name, "state": "failed"} for name in members],
         "plan": {},
+        "report": "",
         "began": now,
         "number": 1,
-        "do": "observe",
+        "do": "take" if removals else "observe",
         "actions": {},
-        "elsewhere": [],
-        "share": share,
+        "share": {},
         "refused": list(refused),
         "contact": list(present),
         "involved": list(present),
@@ -124,11 +130,24 @@ def begin(request: GateRequest, members: Sequence[str], present: Sequence[str], 
         "waited": 0,
         "acquired": False,
     }
+    return _with_actions(state, removals)
+
+
+def _with_actions(state: GateState, actions: Iterable[Mapping[str, Any]], *, is_over: bool = False) -> GateState:
+    """Return the state with what each host of the batch does in the next iteration, on its VM and on others. When it is over, no VM is observed."""
+    asked: dict[str, list[dict[str, Any]]] = {}
+    for action in actions:
+        asked.setdefault(action["host"], []).append({**action, "iteration": f"{state['run']} iteration {state['number']}"})
+    left_out, present = {*plain_values.texts(state["gate"]["ask"].get("batch")), *state["refused"]}, state["involved"]
+    names = [str(one["host"]) for one in state["observations"] if one["host"] not in left_out and (one["host"] in asked or not is_over)]
+    others: list[Other] = [{"host": name, "number": state["number"], "actions": asked.get(name, []), "observe": not is_over} for name in names]
+    share = {host: others[place :: len(present)] for place, host in enumerate(present)}
+    return {**state, "actions": {host: asked[host] for host in present if host in asked}, "share": share}
 
 
 def go_on(state: GateState, results: BatchResults, now: float) -> GateState:
-    """Return the state after an iteration: the observations, the answer of the gate, and the next iteration. Raise GateError or WrongSettings."""
-    if state["do"] == "finish":
+    """Return the state after an iteration: the observations, the answer of the gate, and the next iteration. Raise WrongInput."""
+    if state["do"] == "leases":
         return {**state, "do": "end"}
     # The tasks of the upgrade that this gate is for may change variables; the gate uses their values of its first observation.
     vms = state["vms"] or _settings(state, results)
@@ -142,12 +161,12 @@ def go_on(state: GateState, results: BatchResults, now: float) -> GateState:
 
 
 def _settings(state: GateState, results: BatchResults) -> dict[str, VMSettings]:
-    """Return the settings of all VMs. Raise WrongSettings: the batch is about to be drained with them."""
+    """Return the settings of all VMs. Raise WrongInput: the batch is about to be drained with them."""
     names = [str(one["host"]) for one in state["observations"]]
     vms = {name: vm_settings.read(results["settings"](name), name, state["gate"]["places"], results["inventory"]) for name in names}
     vm_settings.refuse_wrong(vms)
     if shared := shared_folders.by_variables(vms):
-        raise GateError(f"{shared}. Nothing was done.")
+        raise WrongInput(f"{shared}. Nothing was done.")
     return vms
 
 
@@ -156,10 +175,10 @@ def _observe(state: GateState, vms: Mapping[str, VMSettings], results: BatchResu
     others: dict[str, Any] = {}
     for host in state["involved"]:
         for result in results["others"](host):
-            # The items of the task's loop: the member and the iteration.
-            item = plain_values.items(plain_values.mapping(result).get("__gate_item"))
-            if len(item) == 2 and plain_values.whole(item[1]) == state["number"]:
-                others[str(item[0])] = result
+            # The item of the task's loop.
+            item = plain_values.mapping(plain_values.mapping(result).get("__gate_item"))
+            if plain_values.whole(item.get("number")) == state["number"]:
+                others[str(item.get("host"))] = result
     found = []
     for before in state["observations"]:
         name, given = str(before["host"]), results["of"](str(before["host"]))
@@ -174,21 +193,32 @@ def _observe(state: GateState, vms: Mapping[str, VMSettings], results: BatchResu
 def _next(state: GateState, plan: Mapping[str, Any], now: float) -> GateState:
     """Return the state with the next iteration, by the answer of the gate."""
     check_mode = state["gate"]["check_mode"]
-    acting = [] if check_mode else plan["actions"]
-    mine = {host: [action for action in acting if action["host"] == host and action["action"] in ON_BATCH] for host in state["involved"]}
-    actions = {host: [{**action, "iteration": f"{state['run']} iteration {state['number']}"} for action in found] for host, found in mine.items() if found}
-    elsewhere = [action for action in acting if action["host"] not in state["involved"] and action["action"] == "release"]
     acquires = any(action["action"] == "acquire" for action in plan["actions"])
     seconds = (RETRY_SECONDS if state["acquired"] else 0.0) if acquires else float(plan["requeue"]["seconds"])
     left = state["began"] + state["gate"]["wait_timeout"] - now
     # After leases were acquired, one more observation follows even at the timeout. A batch that never fits does not wait.
     over = plan["go"] or plan["nothing_to_do"] or plan["never"] or check_mode or (left <= 0 and (not acquires or seconds > 0))
     over = over or state["number"] >= MOST_ITERATIONS
+    state = _with_actions(state, [action for action in plan["actions"] if action["action"] in ACTIONS and not check_mode], is_over=over)
     return {
         **state,
-        "do": ("finish" if actions or elsewhere else "end") if over else "wait" if seconds > 0 else "take",
-        "actions": actions,
-        "elsewhere": elsewhere,
+        "do": ("leases" if state["actions"] or any(state["share"].values()) else "end") if over else "wait" if seconds > 0 else "take",
+        "report": _report(state, plan),
         "pause": math.ceil(max(min(seconds, left), 1.0)),
         "acquired": acquires,
     }
+
+
+def _report(state: GateState, plan: Mapping[str, Any]) -> str:
+    names, why = ", ".join(plan["batch"]), "; ".join(plan["why"])
+    if plan["nothing_to_do"]:
+        return f"{why}."
+    if not plan["go"]:
+        return f"The gate is closed for {names}: {why}."
+    if state["gate"]["check_mode"]:
+        return f"The gate would open for {names}."
+    them = "them" if len(plan["batch"]) > 1 else "it"
+    return (
+        f"The gate is open for {names} (run {state['run']}). This run has leased {them} until {plan['leased_until']}: "
+        "until then no other run drains, recovers or upgrades there."
+    )

@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Collect the results of the hosts as observations for the planner. Every VM has one, and an old observation never counts as a new one."""
 
 from __future__ import annotations
@@ -79,6 +75,7 @@ def _base(host: str, before: Mapping[str, Any]) -> Observation:
         # The earlier observation of this run: a VM that no longer answers may come back, and its records still count.
         "reached_before": before.get("state") == "ok" or bool(before.get("reached_before")),
         "last_observation": before.get("observation") or before.get("last_observation"),
+        "drains_asked": before.get("drains_asked") or 0,
     }
 
 
@@ -140,6 +137,7 @@ def unless_old(found: Observation, before: Mapping[str, Any]) -> Observation:
     return {**found, "state": "failed", "error": NO_OBSERVATION, "observation": None}
 
 
-def hosts_with(observations: Iterable[Mapping[str, Any]], state: str) -> list[str]:
-    """Return the hosts whose observations have a state."""
-    return [str(one["host"]) for one in observations if one.get("state") == state]
+def with_drains_asked(found: Observation, taken: Iterable[Mapping[str, Any]]) -> Observation:
+    """Return an observation with one more iteration in which its VM was asked to drain, if it was: by the controller's list, whatever the VM says of it."""
+    asked = any(action["action"] == "drain" for action in taken)
+    return {**found, "drains_asked": (found.get("drains_asked") or 0) + 1} if asked else found

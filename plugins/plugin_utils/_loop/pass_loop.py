@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The iterations of a pass: collect the observations, plan, then act, wait or end. A pure function of a state and of results."""
 
 from __future__ import annotations
@@ -12,14 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from .._core import plain_values
+from .._core.wrong_input import WrongInput
 from .._drain.orders.vm_actions import Taken
 from .._maintenance import planner
 from .._maintenance.config.start_when import ASK_SECONDS, StartWhen
 from .._maintenance.core import timestamps
 from . import assignments, observations, shared_folders, vm_settings
-from .iterations import MOST_ITERATIONS
+from .assignments import LoopState, nothing
 from .observations import HostResults, Observation
-from .vm_settings import VMSettings
+
+# Of the loop in roles/respond/tasks/loop.yml: Ansible has no endless one. The last iterations are reserved for the end of a pass, which releases the
+# leases of the run.
+MOST_ITERATIONS = 764
+
 
 # A pass without waiting ends after so many plans: a VM whose answer changes each time must not keep it for hours.
 MOST_TAKEN = 40
@@ -47,10 +48,6 @@ Results = Callable[[str], HostResults]
 Ask = Callable[["Request"], Mapping[str, Any]]
 
 
-class LoopError(ValueError):
-    """A pass that cannot begin; the message says why."""
-
-
 class Request(TypedDict):
     """The request of a pass, frozen at its begin. Times are in seconds."""
 
@@ -75,42 +72,20 @@ class Request(TypedDict):
     """Of this run; no host has it."""
 
 
-class State(TypedDict):
-    """The state in the registered result of the action C(plan), which the tasks of the loop read."""
+class State(LoopState):
+    """The state in the registered result of the action C(plan).
+
+    C(observations) are those of the involved hosts; of all where the pass only shows the state, and in check mode. C(do) is C(act), C(acquire), C(by_tasks),
+    C(wait), C(pause), C(release) or C(end).
+    """
 
     request: Request
     run: str
     """The id of the run, as its leases have it; empty in check mode."""
-    vms: dict[str, VMSettings]
-    observations: list[Observation]
-    """The observations of the involved hosts; of all where the pass only shows the state, and in check mode."""
     resting: str
     """The observations of all other hosts, packed: they do not change in this pass."""
-    plan: dict[str, Any]
-    began: float
-    planned_at: float
-    number: int
-    """The number of the iteration."""
-    do: str
-    """The next iteration: C(act), C(acquire), C(by_tasks), C(wait), C(pause), C(release) or C(end)."""
-    assignments: dict[str, Taken]
-    """The actions of each host: those that maintenance_act takes on the VM, and those that tasks take."""
-    actions: dict[str, list[dict[str, Any]]]
-    """The former, as maintenance_act takes them."""
-    stages: list[dict[str, Any]]
-    """The stages of the latter, in order."""
-    contact: list[str]
-    """The hosts that are observed in the next iteration."""
-    pause: int
-    """The seconds that the next iteration waits first."""
-    listeners: list[str]
-    """The hosts that listen for news meanwhile."""
-    waited: int
-    """The seconds since the begin of the pass."""
-    involved: list[str]
-    """The hosts that act or wait in this pass."""
     staying: list[str]
-    """These, and one other host, which reports if none of them can."""
+    """The involved hosts, and one other host, which reports if none of them can."""
     taken: int
     """The number of plans whose actions were taken."""
     in_a_row: int
@@ -163,15 +138,15 @@ def begin(
     """Return the state after the first observation of all hosts.
 
     C(given) are the settings of each host as its variables have them, C(present) the hosts of the play that still take part, C(inventory) all hosts there are.
-    Raise LoopError where no host may take part.
+    Raise WrongInput where no host may take part.
     """
     vms = {host: vm_settings.read(given.get(host), host, request["places"], inventory) for host in hosts}
     found = [observations.observation(host, results(host), vms[host], {}) for host in hosts]
     refused = {str(one["host"]): str(one["error"]) for one in found if one.get("refused")}
     if present and all(host in refused for host in present):
-        raise LoopError(" ".join(f"{host}: {why}." for host, why in refused.items()) + " Nothing was done.")
+        raise WrongInput(" ".join(f"{host}: {why}." for host, why in refused.items()) + " Nothing was done.")
     if shared := shared_folders.by_variables(vms):
-        raise LoopError(f"{shared}. Nothing was done.")
+        raise WrongInput(f"{shared}. Nothing was done.")
     plan, start_gate = _plan(found, request, {}, ask, now)
     involved = [str(host) for host in plan["involved"]]
     others = [host for host in present if host not in refused and host not in involved]
@@ -187,12 +162,7 @@ def begin(
         "began": now,
         "planned_at": now,
         "number": 0,
-        "do": "end",
-        "assignments": {},
-        "actions": {},
-        "stages": [],
-        "contact": [],
-        "pause": 0,
+        **nothing(),
         "listeners": [],
         "waited": 0,
         "involved": involved,
@@ -228,7 +198,7 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
     if state["do"] == "release":
         return {**state, "do": "end"}
     before = {str(one["host"]): one for one in state["observations"]}
-    found = [_observe(host, state, results, one) for host, one in before.items()]
+    found = [observations.with_drains_asked(_observe(host, state, results, one), _taken_by(host, state)) for host, one in before.items()]
     # After a pause the actions begin with its end, or earlier, with news.
     acted_at = min(state["planned_at"] + state["pause"], now)
     late = state["do"] in ("act", *WAITS) and bool(state["actions"]) and now - acted_at > state["request"]["observation_seconds"]
@@ -238,11 +208,11 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
     state = {**state, "observed_at": observed_at, "observations": found, "moved": state["is_taken"] and (state["moved"] or moved)}
     if late:
         # A slow action of one VM has made the observations of the others old.
-        return {**state, **_nothing(), "do": "act", "contact": _reachable(state), "is_taken": True}
+        return {**state, **nothing(), "do": "act", "contact": _reachable(state), "is_taken": True}
     folders = shared_folders.by_marks(state["marks"], found, state["vms"])
     if set(folders.doubtful) - set(state["doubted"]):
         doubted = sorted({*state["doubted"], *folders.doubtful})
-        return {**state, **_nothing(), "do": "act", "contact": folders.doubtful, "doubted": doubted, "is_taken": state["is_taken"]}
+        return {**state, **nothing(), "do": "act", "contact": folders.doubtful, "doubted": doubted, "is_taken": state["is_taken"]}
     state = _refuse(state, folders.errors)
     everyone = observations.unpack(state["resting"], state["observations"])
     plan, start_gate = _plan(everyone, state["request"], state["start_gate"], ask, now)
@@ -255,7 +225,7 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
     older = [host for host in plan["differing"] if host in _reachable(state) and host not in state["contact"]]
     if older and (state["do"] != "act" or state["actions"]):
         # They may differ only because one of them was observed before the other. Only once: two documents that always differ would otherwise be read for ever.
-        return {**state, **_nothing(), "do": "act", "contact": older, "is_taken": state["is_taken"]}
+        return {**state, **nothing(), "do": "act", "contact": older, "is_taken": state["is_taken"]}
     return _after_actions(state, plan, now) if state["is_taken"] else _take(state, plan, now)
 
 
@@ -264,6 +234,12 @@ def _refuse(state: State, sharing: Mapping[str, str]) -> State:
     sharing = {**state["sharing"], **sharing}
     found = [observations.refused(one, sharing[str(one["host"])]) if one["host"] in sharing else one for one in state["observations"]]
     return {**state, "sharing": sharing, "observations": found}
+
+
+def _taken_by(host: str, state: State) -> list[Mapping[str, Any]]:
+    """Return the actions that a host had in the iteration that is over."""
+    taken = state["assignments"].get(host)
+    return [*taken["on_vm"], *taken["by_tasks"]] if taken else []
 
 
 def _observe(host: str, state: State, results: Results, before: Observation) -> Observation:
@@ -321,10 +297,10 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
         return _confirm_or_end(state, plan, now) if is_over else _wait(state, plan, now)
     if any(_makes_unavailable(action) for action in actions) and not set(_reachable(state)) <= set(state["contact"]):
         # All VMs that count in the disruption budget are observed right before. After that their observations are new.
-        return {**state, **_nothing(), "do": "act", "contact": _reachable(state)}
+        return {**state, **nothing(), "do": "act", "contact": _reachable(state), "is_taken": False}
     assigned = assignments.assign(plan, state["observations"], state["vms"], request["places"], _iteration(state), timestamps.form(now))
     on_vm = {host: taken["on_vm"] for host, taken in assigned.items() if taken["on_vm"]}
-    by_tasks = {host: taken["by_tasks"] for host, taken in assigned.items() if taken["by_tasks"]}
+    by_tasks = any(taken["by_tasks"] for taken in assigned.values())
     acquires = any(action["action"] == "acquire" for action in actions)
     # All leases must exist before any VM is observed again; and tasks, also those of other VMs, use the observations of the plan.
     do = "by_tasks" if by_tasks else "acquire" if acquires else "act"
@@ -334,7 +310,7 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
         "do": do,
         "assignments": assigned,
         "actions": on_vm,
-        "stages": assignments.stages_of(by_tasks.values()),
+        "stages": assignments.stages_of(assigned),
         "contact": _contacts(state, asks_silent) if do != "act" or asks_silent else _concerned(state, plan, now),
         "pause": 0,
         "taken": state["taken"] + 1,
@@ -378,7 +354,7 @@ def _wait(state: State, plan: dict[str, Any], now: float) -> State:
     assigned = _checks(state, plan, pause, now)
     return {
         **state,
-        **_nothing(),
+        **nothing(),
         "do": "wait" if listeners else "pause",
         "assignments": assigned,
         "actions": {host: taken["on_vm"] for host, taken in assigned.items()},
@@ -417,21 +393,7 @@ def _confirm_or_end(state: State, plan: dict[str, Any], now: float) -> State:
 def _end(state: State) -> State:
     """End the pass, and release its leases, so that other runs need not wait; those of a killed run expire."""
     held = [str(one["host"]) for one in state["observations"] if state["run"] and (state["run"] in _holders(one) or one["host"] in state["sharing"])]
-    return {**state, **_nothing(), "do": "release" if held else "end", "contact": held}
-
-
-class _Part(TypedDict):
-    do: str
-    assignments: dict[str, Taken]
-    actions: dict[str, list[dict[str, Any]]]
-    stages: list[dict[str, Any]]
-    contact: list[str]
-    pause: int
-    is_taken: bool
-
-
-def _nothing() -> _Part:
-    return {"do": "end", "assignments": {}, "actions": {}, "stages": [], "contact": [], "pause": 0, "is_taken": False}
+    return {**state, **nothing(), "do": "release" if held else "end", "contact": held, "is_taken": False}
 
 
 def _holders(observed: Mapping[str, Any]) -> list[Any]:
@@ -441,7 +403,7 @@ def _holders(observed: Mapping[str, Any]) -> list[Any]:
 
 
 def _reachable(state: State) -> list[str]:
-    return [host for host in observations.hosts_with(state["observations"], "ok") if host in state["involved"]]
+    return [str(one["host"]) for one in state["observations"] if one.get("state") == "ok" and one["host"] in state["involved"]]
 
 
 def _contacts(state: State, asks_silent: bool) -> list[str]:

@@ -1,13 +1,8 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Find hosts that share one records folder: each would take the records and leases of the others for its own, or set them aside.
 
-Hosts on the controller's own machine are found by their variables. Other hosts share a folder where each returns the mark that the other
-has left in it. A mark is a secret between the controller and one host, so a host that does not share the folder can neither return it
-nor bring another host to return its own.
+Hosts on the controller's own machine are found by their variables. Other hosts share a folder where each returns the mark that the other has left in it. A
+mark is a secret between the controller and one host, so a host that does not share the folder can neither return it nor bring another host to return its own.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Read the settings of one VM from the controller's variables: once, with the first observation, for the whole run."""
 
 from __future__ import annotations
@@ -11,18 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from ...module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ...module_utils._scheduled_events.drain.methods.none import NoMethod
 from .._core import plain_values
 from .._core.short_forms import grouped
+from .._core.wrong_input import WrongInput
+from .._drain.kinds.registry import kind_of
 from .._drain.records.replicas import targets_of
 from .._drain.settings import validation
-from .._drain.settings.configured import HAPROXY
 
 # In place of methods that are not set, where only the former ones are checked.
-NOTHING = {"method": "none"}
-
-
-class WrongSettings(ValueError):
-    """Settings of VMs that cannot be used; the message names the VMs."""
+NOTHING = {"method": NoMethod.name}
 
 
 class VMSettings(TypedDict):
@@ -61,7 +55,7 @@ def read(given: Any, host: str, places: Sequence[str] = (), hosts: Sequence[str]
         "excluded": plain_values.flag(source.get("exclude")) is True,
         "labels": dict(plain_values.mapping(source.get("labels"))),
         "methods": [plain_values.text(one.get("method")) or "?" for one in methods],
-        "outside": any(one.get("method") == HAPROXY or plain_values.flag(one.get("outside")) is True for one in methods),
+        "outside": any(kind_of(str(one.get("method"))).outside or plain_values.flag(one.get("outside")) is True for one in methods),
         "targets": targets_of(drain_methods, former, host),
         "drain_methods": drain_methods or [],
         "drain_methods_former": former or [],
@@ -74,9 +68,9 @@ def read(given: Any, host: str, places: Sequence[str] = (), hosts: Sequence[str]
 
 
 def refuse_wrong(vms: Mapping[str, VMSettings]) -> None:
-    """Raise WrongSettings if any of them are wrong."""
+    """Raise WrongInput if any of them are wrong."""
     if wrong := grouped((host, vm["wrong"]) for host, vm in vms.items()):
-        raise WrongSettings("; ".join(f"wrong settings on {line.rstrip('.')}" for line in wrong) + ". Nothing was done.")
+        raise WrongInput("; ".join(f"wrong settings on {line.rstrip('.')}" for line in wrong) + ". Nothing was done.")
 
 
 def _wrong(source: Mapping[str, Any], places: Sequence[str], hosts: Sequence[str] | None) -> list[str]:

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The plan: from the observed state, the next actions for every VM and event. A pure function, and the only place that decides."""
 
 from __future__ import annotations
@@ -9,24 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...module_utils._scheduled_events.core.printable_text import printable
+from .._core.wrong_input import WrongInput
 from .act import method_actions, notifications, record_writes, replicas, stages
-from .budget import allocation
+from .budget import allocation, cluster_order
+from .budget.budget import Budget
 from .config import policy as policies
 from .config import settings as settings_module
 from .config.settings import Settings
 from .core import timestamps
 from .core.actions import AcquireLease, Action, Approve, ReleaseLease, serialise
 from .core.model import Host
-from .decide import (
-    approval,
-    approval_blockers,
-    intents,
-    leases,
-    requeue,
-    start_holds,
-    undo_order,
-    unread,
-)
+from .decide import approval, approval_blockers, intents, leases, requeue, start_holds, undo_order, unread
 from .observe.directory import Directory
 from .observe.reading import read_observations
 from .report import messages, printable_plan, summaries
@@ -42,10 +33,6 @@ SHOWN = 5
 WHOLE_ID = 36
 # All VMs of a group, perhaps hundreds, list its events; a few of them are enough.
 WITNESSES = 3
-
-
-class PlanError(ValueError):
-    """The input of the plan cannot be used."""
 
 
 def make_plan(observations: Any, policy: Any = "default", settings: Any = None, now: Any = None) -> dict[str, Any]:
@@ -73,7 +60,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         "paused": None if pause is None else {"who": pause.who, "why": pause.why, "until": pause.ends, "line": pause.line},
         "events": [summaries.entry(event_state, phases[event_state.key], moment) for event_state in event_states],
         "actions": [serialise(action) for action in actions],
-        "stages": stages.stages(actions),
+        "stages": stages.stages((action.host, action.name) for action in actions),
         "begins": decided.begins,
         "done": waiting.done,
         "requeue": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why, "confirms_in": waiting.confirms_in},
@@ -114,7 +101,7 @@ def observe(observations: Any, policy: Any, settings: Settings, now: Any) -> Obs
     """Return the observed state: all events and VMs of the observations."""
     moment = timestamps.parse(now)
     if moment is None:
-        raise PlanError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
+        raise WrongInput(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
     observed = replicas.with_restored(read_observations(observations))
     hosts = overrides.retire(observed, settings.retired)
     directory = Directory(hosts, settings.partial)
@@ -124,7 +111,8 @@ def observe(observations: Any, policy: Any, settings: Settings, now: Any) -> Obs
     events.sort(key=lambda seen: seen.key)
     event_states = [build_event_state(seen, directory, rules, settings, moment) for seen in events]
     members = {name.lower() for group in settings.capacity for name in group.members}
-    unknown = overrides.unknown_retired(hosts[len(observed) :], event_states, members)
+    named = {name for event_state in event_states for name in event_state.event.names}
+    unknown = overrides.unknown_retired(hosts[len(observed) :], named, members)
     return ObservedState(event_states, hosts, moment, directory, unknown)
 
 
@@ -136,7 +124,7 @@ class Decided:
     """The same events, each participant with its intent."""
     leases: list[AcquireLease | ReleaseLease]
     approvals: list[Approve]
-    budget: allocation.Budget
+    budget: Budget
     begins: list[str]
     """The ids of the events for which something begins that is not at its deadline."""
 
@@ -148,28 +136,28 @@ def decide(event_states: list[EventState], hosts: list[Host], settings: Settings
     event_states = undo_order.arrange(event_states, settings)
     event_states, approvers = approval.ready(event_states, settings)
     event_states, approvers = leases.arrange(board, event_states, approvers, hosts)
+    event_states = cluster_order.one_begins(event_states, settings)
     begins = start_holds.beginnings(event_states, approvers, settings)
     event_states, approvals = approval.actions(event_states, approvers, settings)
     return Decided(event_states, board.actions, approvals, budget, begins)
 
 
-def allocate(
-    event_states: list[EventState], hosts: list[Host], board: leases.Leases, settings: Settings, now: float
-) -> tuple[list[EventState], allocation.Budget]:
+def allocate(event_states: list[EventState], hosts: list[Host], board: leases.Leases, settings: Settings, now: float) -> tuple[list[EventState], Budget]:
     """Decide what each VM needs for its events by itself, then allocate the disruption budget."""
     served = []
     for event_state in event_states:
-        event_state = replace(event_state, start_hold=start_holds.find(event_state, settings, now))
-        blockers = approval_blockers.blockers(event_state, settings, now)
-        hold = approval_blockers.lasting(event_state, settings)
-        served.append(intents.decide(replace(event_state, blockers=blockers, hold=hold), settings, now))
+        if hold := start_holds.find(event_state, settings, now):
+            event_state = replace(event_state, start_hold=hold)
+        if found := approval_blockers.blockers(event_state, settings, now):
+            event_state = replace(event_state, blockers=found)
+        served.append(intents.decide(event_state, settings, now))
     return allocation.arrange(served, hosts, board, settings, now)
 
 
 def _failed(event_states: list[EventState]) -> list[dict[str, Any]]:
     """Return the failures of VMs that fail the run."""
     return [
-        {"event_id": event_state.event.event_id, "host": participant.host.name, "reason": f"{participant.host.name}: {participant.failed}"}
+        {"event_id": event_state.event.event_id, "host": participant.host.name, "reason": f"{participant.host.name}: {participant.failed.text}"}
         for event_state in event_states
         for participant in event_state.participants
         if participant.failed and event_state.ours
@@ -188,7 +176,7 @@ def _few_of_each(failed: list[dict[str, Any]]) -> list[str]:
     return found
 
 
-def _remarks(observed_state: ObservedState, budget: allocation.Budget, phases: dict[str, str], settings: Settings) -> list[str]:
+def _remarks(observed_state: ObservedState, budget: Budget, phases: dict[str, str], settings: Settings) -> list[str]:
     """Return what operators should know: contradictions between VMs, overrides that do not count, and retired VMs whose names may be misspelt."""
     event_states = observed_state.event_states
     confused = [
@@ -241,7 +229,7 @@ def _actions(
     written: list[Action] = list(decided.leases)
     drains: list[Action] = []
     notices: list[Action] = []
-    methods = method_actions.MethodActions(hosts, settings, now)
+    methods = method_actions.MethodActions(settings, now)
     for event_state in event_states:
         if not event_state.ours:
             continue

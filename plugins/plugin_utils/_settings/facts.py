@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Find settings in a VM's facts. Facts of a module, those of gather_facts included, take precedence over group_vars and host_vars.
 
 Only the inventory, group_vars and the command line may set what these names mean.
@@ -39,7 +37,7 @@ RESULTS = frozenset(
         "observe_result",
         "recover_result",
         "respond_plan",
-        "upgrade_keepers",
+        "upgrade_plan",
         "upgrade_until",
     )
 )

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Check the values of a role's options against its argument_specs, as ansible-core does, with an error of one line.
 
 The validation of ansible-core fails on every host, each time with the whole specification of the role.
@@ -15,7 +13,8 @@ from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from .._core.plain_values import plain
-from . import fleet_settings, unevaluated, vm_variables
+from .._core.short_forms import some
+from . import vm_variables
 from .facts import entry_points, why_refused
 
 
@@ -38,11 +37,11 @@ def wrong_options(role: str, variables: Mapping[str, Any], template: Callable[[A
 def _unevaluated(variables: Mapping[str, Any], template: Callable[[Any], Any]) -> list[str]:
     """Return why settings of the whole fleet, which this host has for all, cannot be evaluated."""
     found = []
-    for name in fleet_settings.NAMES:
+    for name in OF_FLEET:
         try:
             template(variables.get(name))
         except AnsibleError as error:
-            found.append(unevaluated.why(name, error, variables))
+            found.append(vm_variables.why_unevaluated(name, error, variables))
     return found
 
 
@@ -52,3 +51,40 @@ def _value(variables: Mapping[str, Any], name: str, template: Callable[[Any], An
         return plain(template(variables[name])) if variables.get(name) is not None else None
     except AnsibleError:
         return None
+
+
+# --- Settings of the whole fleet -----------------------------------------------------------------------------------------
+# A pass takes them from the first host of its play: those of other hosts have no effect.
+
+
+OF_FLEET = (
+    "respond_allow_empty",
+    "respond_capacity",
+    "respond_confirm_end",
+    "respond_drain_seconds",
+    "respond_min_answered",
+    "respond_notify_tasks",
+    "respond_only_events",
+    "respond_pass_interval",
+    "respond_paused",
+    "respond_policy",
+    "respond_retired",
+    "respond_start_when",
+    "respond_timing",
+    "respond_unmanaged",
+    "respond_wait",
+    "respond_wait_timeout",
+)
+SHOWN = 3
+
+
+def differing(first: str, variables: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return a warning for each setting that some hosts have otherwise than the first one. C(variables) are those of each host, not yet templated."""
+    own = variables[first]
+    found = []
+    for name in OF_FLEET:
+        # Most hosts have the very value of the first, of a group or of all: comparing large ones would cost time.
+        others = [host for host, of_host in variables.items() if (value := of_host.get(name)) is not own.get(name) and value != own.get(name)]
+        if others:
+            found.append(f"{name} differs on {some(others, SHOWN)} and has no effect there: that of {first}, the first host of the play, counts for all")
+    return found

@@ -1,9 +1,5 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
-"""Check a file of tasks before Ansible includes it: core prints the first lines of a file that has no tasks, whatever that is.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+"""Where files of tasks are looked for. Check one before Ansible includes it: core prints the first lines of a file that has no tasks, whatever that is.
 
 The name may come from a survey of AWX. So the file is not opened outside of the folders that the settings name, and no message has any of its content.
 """
@@ -12,19 +8,31 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from .._core.wrong_input import WrongInput
 
 BLOCK = ("block", "rescue", "always")
 # An action by its full name: core says what is missing where the collection is.
 FULL_NAME = re.compile(r"[a-z_]\w*(\.\w+){2,}")
 Load = Callable[[str], Any]
 Known = Callable[[str], bool]
+# Role drain's own methods that are tasks.
+METHODS = str(pathlib.Path(__file__).parents[3] / "roles" / "drain" / "tasks" / "methods")
 
 
-class TasksFileError(ValueError):
-    """The file cannot be included; the message is for an operator."""
+def places(variables: Mapping[str, Any]) -> list[str]:
+    """Return where task files with a relative path are looked for: beside the playbook, beside the inventory, in the working directory."""
+    found = (variables.get("playbook_dir"), variables.get("inventory_dir"), os.environ.get("PWD"))
+    return list(dict.fromkeys(str(place) for place in found if place))
+
+
+def method_folders(variables: Mapping[str, Any], own: Any) -> list[str]:
+    """Return the folders of drain methods that are tasks: the collection's, and that of an operator, which is relative to the playbook."""
+    return [METHODS, *([os.path.join(str(variables["playbook_dir"]), str(own))] if own else [])]
 
 
 def checked(option: str, name: str, folders: Sequence[str], load: Load, known: Known) -> str:
@@ -33,17 +41,17 @@ def checked(option: str, name: str, folders: Sequence[str], load: Load, known: K
     where = f"{option} is {json.dumps(name)}"
     started = "" if os.path.isabs(name) else f". Relative paths start at {here}, where Ansible was started"
     if not name.strip():
-        raise TasksFileError(f"{option} is empty: it must be your tasks file")
+        raise WrongInput(f"{option} is empty: it must be your tasks file")
     if folders and not any(_is_in(path, os.path.realpath(folder)) for folder in folders):
-        raise TasksFileError(f"{where}, which is not in {', '.join(folders)} ({option.partition('_')[0]}_tasks_folders){started}")
+        raise WrongInput(f"{where}, which is not in {', '.join(folders)} ({option.partition('_')[0]}_tasks_folders){started}")
     if not os.path.isfile(path):
-        raise TasksFileError(f"{where}, and there is no such file{started}")
+        raise WrongInput(f"{where}, and there is no such file{started}")
     try:
         content = load(path)
     except Exception:  # noqa: BLE001  of any kind, and its text has lines of the file
-        raise TasksFileError(f"{where}, and that is no YAML, or cannot be read") from None
+        raise WrongInput(f"{where}, and that is no YAML, or cannot be read") from None
     if not _are_tasks(content, known):
-        raise TasksFileError(f"{where}, and that is no list of tasks")
+        raise WrongInput(f"{where}, and that is no list of tasks")
     return path
 
 

@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Compile the condition of a rule into what a VM without JMESPath can check: alternatives, each of comparisons."""
 
 from __future__ import annotations
@@ -13,21 +9,12 @@ from typing import Any
 
 from ...module_utils._scheduled_events.core import limits
 from ...module_utils._scheduled_events.watch.drain.rules import FIELDS, LONGEST, ORDERS, Comparison
-from .._maintenance.core.expression import Expression, compiled
+from .._maintenance.core.expression import BUILT_IN, Expression, compiled
 
 OPERATORS: Mapping[str, str] = {"eq": "==", "ne": "!=", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
 # The same comparison with its sides exchanged.
 EXCHANGED: Mapping[str, str] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 Alternatives = list[list[Comparison]]
-
-# What the conditions of the named policies (BUILT_IN in expression.py) compile into, which thus work without jmespath.
-BUILT_IN: Mapping[str, Alternatives] = {
-    "event_type == 'Freeze' && duration_in_seconds >= `0` && duration_in_seconds < `9`": [
-        [Comparison("event_type", "==", "Freeze"), Comparison("duration_in_seconds", ">=", 0), Comparison("duration_in_seconds", "<", 9)]
-    ],
-    "event_status == 'Started'": [[Comparison("event_status", "==", "Started")]],
-    "event_source == 'User'": [[Comparison("event_source", "==", "User")]],
-}
 
 
 class CannotCompile(ValueError):
@@ -37,7 +24,7 @@ class CannotCompile(ValueError):
 def compile_condition(condition: Expression) -> Alternatives:
     """Return alternatives that match the same events. Raise CannotCompile."""
     if condition.source in BUILT_IN:
-        return BUILT_IN[condition.source]
+        return [list(BUILT_IN[condition.source])]
     return _alternatives(compiled(condition.source).parsed, False)
 
 

@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """What the watcher of a VM needs to drain it by itself: the content of a file that only root can read."""
 
 from __future__ import annotations
@@ -10,9 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
+from ...module_utils._scheduled_events.drain.registry import is_safe_at_once
+from ...module_utils._scheduled_events.watch.drain.rules import FIELDS, LONGEST, OPERATORS
+from .._core.wrong_input import WrongInput
 from .._drain.orders.method_orders import MethodOrder, drain_orders
 from .._drain.settings import validation
-from .policy_rules import Row, compile_rules
+from .._maintenance.config.policy import Rule, label_of, load
+from .conditions import CannotCompile, compile_condition
 
 # The watcher drains on Linux only.
 SYSTEM = "linux"
@@ -44,7 +44,7 @@ class Settings(TypedDict):
 def drain_content(settings: Settings) -> Content:
     """Return the content. It has no rules where no method runs on the VM: then the policy may be one that only the controller can check.
 
-    Raise ValueError for wrong settings, with everything that is wrong with the drain methods, or PolicyError.
+    Raise ValueError for wrong settings, with everything that is wrong with the drain methods, or WrongInput.
     """
     folders, methods, former = settings["folders"], settings["methods"], settings["former"]
     own_folder = folders[1] if len(folders) > 1 else ""
@@ -57,5 +57,60 @@ def drain_content(settings: Settings) -> Content:
 
 
 def _is_own(order: MethodOrder) -> bool:
-    """Return whether a method runs on the VM itself, and changes nothing outside it."""
-    return order["where"] == "own" and order["runs"] and not order["outside"]
+    """Return whether a VM begins a method by itself, as its watcher checks it: by its record, or, for what acts outside the VM, by the settings."""
+    return order["runs"] and is_safe_at_once(order["kind"], order["outside"]) and (order["where"] == "own") is not order["outside"]
+
+
+# --- The rules of a policy, which the watcher of a VM checks without JMESPath --------------------------------------------
+
+
+INSTEAD = f"use {', '.join([*FIELDS][:-1])} and {[*FIELDS][-1]} with {', '.join(OPERATORS)}, &&, ||, ! and contains, or set watch_drain: []"
+
+
+class Row(TypedDict):
+    """One rule, as JSON holds it."""
+
+    name: str
+    drain: bool
+    approve: str
+    when: list[list[dict[str, Any]]] | None
+    """Alternatives, each a list of comparisons (field, is, value, negated); None matches every event."""
+    late: bool
+    """Whether its drain is not for the last minute before NotBefore alone to decide: it has a drain_at, or hold_at_deadline lets the event come."""
+
+
+def compile_rules(policy: Any) -> list[Row]:
+    """Return the rules of a policy, given as load() of policy.py takes it, up to the first that matches every event.
+
+    Raise WrongInput for a policy that is wrong, or that only JMESPath can check.
+    """
+    rows: list[Row] = []
+    for place, rule in enumerate(load(policy).rules, start=1):
+        if place > LONGEST:
+            raise WrongInput(f"the policy has more than {LONGEST} rules, which are too many for the watcher: use fewer, or set watch_drain: []")
+        rows.append(_row(rule, place))
+        if rule.when is None:
+            break
+    return rows
+
+
+def _row(rule: Rule, place: int) -> Row:
+    decision = rule.decision
+    return {
+        "name": decision.name,
+        "drain": decision.drain,
+        "approve": decision.approve,
+        "when": _when(rule, place),
+        "late": isinstance(decision.drain_at, float) or decision.hold_at_deadline == "let_it_come",
+    }
+
+
+def _when(rule: Rule, place: int) -> list[list[dict[str, Any]]] | None:
+    if rule.when is None:
+        return None
+    try:
+        alternatives = compile_condition(rule.when)
+    except CannotCompile as error:
+        label = label_of(rule.source, place)
+        raise WrongInput(f"{label}: when cannot be checked by the watcher, because {error}: {INSTEAD}. It is: {rule.when.source}") from error
+    return [[{"field": one.field, "is": one.operator, "value": one.value, "negated": one.negated} for one in every] for every in alternatives]

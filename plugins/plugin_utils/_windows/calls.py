@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Calls of ansible.windows, and of other collections for Windows, on the VM. All access to a Windows VM goes through here, except for transferred files."""
 
 from __future__ import annotations
@@ -91,6 +87,13 @@ class Calls:
             self._action._connection.reset()
         except Exception:  # any error of a connection plugin here: the next call shows whether the VM can be reached
             return
+
+
+class OverCalls:
+    """What reaches a Windows VM by its calls alone."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
 
 
 def failure_text(answer: t.Mapping[str, t.Any]) -> str:

@@ -20,15 +20,15 @@ def run(*words: str, check: bool = True, seconds: float = 30, stdin: str | None 
     return done.stdout
 
 
-def until(condition: t.Callable[[], t.Any], seconds: float, what: str) -> t.Any:
-    """Wait for a state; its value."""
+def until(condition: t.Callable[[], t.Any], seconds: float, what: str | t.Callable[[], str]) -> t.Any:
+    """Wait for a state; its value. ``what`` may be asked for once the time is over, to say what is there instead."""
     end = time.monotonic() + seconds
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds:.0f} s: {what}")
+            raise AssertionError(f"not within {seconds:.0f} s: {what if isinstance(what, str) else what()}")
         time.sleep(0.2)
 
 

@@ -20,7 +20,6 @@ from .network import Cable
 FILES = pathlib.Path(__file__).resolve().parents[1] / "guest"
 CODE_CACHE = pathlib.Path(__file__).resolve().parents[2] / "tools" / "code_cache" / "into_guest.sh"
 HEALTH = "srv/www/health"
-UNWANTED = ("haproxy.service", "e2scrub_reap.service", "apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer")
 ASKED_FOR_REBOOT = 133
 # A machine that reboots is off for a while. A guest alone would be back before a probe has missed it.
 FIRMWARE_SECONDS = 6
@@ -56,10 +55,6 @@ class Guest:
         (self.root / "etc/machine-id").write_text("")
         (self.root / "etc/hostname").write_text(f"{self.name}\n")
         (self.root / "etc/resolv.conf").unlink(missing_ok=True)
-        for unit in UNWANTED:
-            (self.root / "etc/systemd/system" / unit).symlink_to("/dev/null")
-        for link in ("multi-user.target.wants/haproxy.service", "timers.target.wants/apt-daily.timer"):
-            (self.root / "etc/systemd/system" / link).unlink(missing_ok=True)
         (self.root / "etc/nginx/sites-enabled/default").unlink(missing_ok=True)
         shutil.copy(FILES / "site.conf", self.root / "etc/nginx/sites-enabled/site.conf")
         site = self.root / "srv/www"

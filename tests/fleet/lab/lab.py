@@ -24,6 +24,9 @@ from .load import Load
 from .oracle import Oracle
 from .platform import Platform
 
+# Where the collection keeps its records on a VM.
+RECORDS = "/var/lib/azure-maintenance"
+
 
 class Lab:
     def __init__(self, count: int) -> None:
@@ -66,7 +69,19 @@ class Lab:
         return Load(self.balancer.url, rate, self.work / f"{name}.requests")
 
     def wait_until_all_serve(self, seconds: float) -> None:
-        until(lambda: len(self.balancer.up()) == len(self.guests), seconds, "HAProxy finds every guest in service")
+        until(lambda: len(self.balancer.up()) == len(self.guests), seconds, lambda: f"HAProxy finds every guest in service; {self._out_of_service()}")
+
+    def _out_of_service(self) -> str:
+        """What is seen of the guests that do not serve. In one line: a summary of CI shows no more."""
+        return "; ".join(self._seen(vm) for vm in sorted(set(self.guests) - set(self.balancer.up()))) or "by now all serve"
+
+    def _seen(self, vm: str) -> str:
+        row, guest = self.balancer.servers()[vm], self.guests[vm]
+        seen = f"{vm} is {row['status']} (check: {row['check_status']} {row['last_chk']}), health file {guest.health_file()}"
+        if not guest.answers():
+            return f"{seen}, does not answer; its console ends {guest.last_words()[-300:]!r}"
+        said = self.controller.ask(vm, f"systemctl is-system-running; systemctl is-active nginx.service; tail -c 1500 {RECORDS}/*")
+        return f"{seen}, says {' '.join(said.split())}"
 
     def keep_logs(self) -> None:
         """Copies what may be read when the lab is gone."""

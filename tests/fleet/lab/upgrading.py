@@ -25,7 +25,7 @@ SETTINGS: dict[str, t.Any] = {
     # The upgrade's own time limits: the longest step, and whatever is not one.
     "upgrade_tasks_seconds": 90,
     "gate_lease_seconds": 90,
-    "upgrade_interval": 1,
+    "upgrade_interval": 3,
     # The lab has just asked for the first time, and an empty list would prove nothing for five minutes.
     "respond_timing": {"rehearsal": True, "lease_seconds": 60, "enabling_seconds": 0},
 }
@@ -118,7 +118,12 @@ class Upgrade:
 
 
 class Schedule:
-    """respond again and again, as AWX would start it: each run does what can be done now."""
+    """respond again and again, as AWX would start it: each run does what can be done now.
+
+    Much of the time none is at work, as with a schedule; each costs as much as a batch of the upgrade.
+    """
+
+    PAUSE = 30
 
     def __init__(self, lab: Lab, name: str, **settings: t.Any) -> None:
         self._lab, self._name, self._settings = lab, name, settings
@@ -131,7 +136,7 @@ class Schedule:
         while not self._over.is_set():
             log = self._lab.logs / f"{self._name}-respond-{len(self.codes) + 1}.log"
             self.codes.append(self._lab.controller.start("maintenance.azure.respond", log, **self._settings).wait())
-            self._over.wait(5)
+            self._over.wait(self.PAUSE)
 
     def wait_for_runs(self, many: int, seconds: float = 240) -> None:
         """So many more that began after now."""

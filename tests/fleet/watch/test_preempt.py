@@ -86,7 +86,7 @@ def test_the_controller_is_cut_off(lab: Lab, receiver: Receiver) -> None:
     until(lambda: "gone" in [message.change for message in receiver.about(eviction.event_id)], 400, "the spool is delivered")
     changes = [message.change for message in receiver.about(eviction.event_id)]
     assert changes == sorted(changes, key=["listed", "changed", "gone"].index) and len(set(changes)) == len(changes), changes
-    respond(lab, "preempt-alone-respond")
+    respond(lab, "preempt-alone-respond", respond_hosts="web1")
     check_put_back(lab)
 
 

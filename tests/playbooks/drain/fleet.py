@@ -10,7 +10,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -99,8 +98,8 @@ class Fleet:
         place = self.folder / "inventory.json"
         place.write_text(json.dumps(inventory))
         arguments = ["--check"] if more.get("check_mode") else []
-        command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(place), str(HERE / "observation.yml"), *arguments]
-        run = subprocess.run(command, env=environment(self.folder, **more.get("env", {})), text=True, capture_output=True, timeout=180, check=False)
+        command = ["ansible-playbook", "-i", str(place), str(HERE / "observation.yml"), *arguments]
+        run = warm.run_playbook(command, environment(self.folder, **more.get("env", {})), self.folder, 180)
         if not more.get("may_end_early"):
             assert run.returncode == 0, run.stdout + run.stderr
         for name, result in re.findall(r"RESULT (\S+) (\S+) END", run.stdout):
@@ -126,12 +125,10 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
         if not link.exists():
             link.symlink_to(ROOT)
         tree = str(folder / "tree")
-    configuration = folder / "ansible.cfg"
-    configuration.touch()
     return {
         **os.environ,
         "ANSIBLE_COLLECTIONS_PATH": tree,
-        "ANSIBLE_CONFIG": str(configuration),
+        "ANSIBLE_CONFIG": str(HERE / "ansible.cfg"),
         "ANSIBLE_FORKS": "4",
         "ANSIBLE_HOME": str(folder / "home"),
         "ANSIBLE_LOCALHOST_WARNING": "false",

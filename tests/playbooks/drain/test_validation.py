@@ -19,7 +19,7 @@ WRONG = {
     "unknown": ([{"method": "none"}, {"method": "services"}], "entry 2 (services): method must be service, probe_file, command, none, haproxy, tasks"),
     "outside": ([{"method": "../../../etc"}], "method must be service"),
     "of Windows": ([{"method": "iis", "sites": ["Shop"]}], "entry 1 (iis): method must be service, probe_file, command, none, haproxy, tasks."),
-    "option of none": ([{"method": "none", "names": ["a"]}], "there is no option names. Options: none."),
+    "option of none": ([{"method": "none", "names": ["a"]}], "there is no option names (did you mean name?). Options: none."),
     "lacking": ([{"method": "command", "begin": "true", "undo": "true"}], "check is missing: the command line"),
     "extra": ([{"method": "service", "names": ["a.service"], "unit": "a"}], "there is no option unit. Options: names."),
     "name": ([{"method": "none", "name": "../../x"}], "drain_methods, entry 1: name is wrong: ../../x. It must be small letters"),

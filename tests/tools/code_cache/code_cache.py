@@ -48,7 +48,7 @@ def use(folder):
                 code = marshal.loads(stored.read())
         except FileNotFoundError:
             code = compile_anew(source, filename, mode, flags, True, optimize)
-            _keep(kept, marshal.dumps(code))
+            keep(kept, marshal.dumps(code))
             return code
         # The same source may lie somewhere else the next time; a traceback names where it lies now.
         _imp._fix_co_filename(code, os.fsdecode(filename))
@@ -57,11 +57,17 @@ def use(folder):
     builtins.compile = compile_or_load
 
 
-def _keep(path, content):
+def keep(path, content):
     temporary = "%s.%d" % (path, os.getpid())
     with open(temporary, "wb") as stored:
         stored.write(content)
     os.replace(temporary, path)
+
+
+def playbook_folder():
+    """Return the folder for what all runs of ansible-playbook share; None in another program, and where nothing is kept."""
+    folder = os.environ.get("CODE_CACHE_FOLDER")
+    return folder if folder and os.path.basename(sys.argv[0]) == "ansible-playbook" and os.access(folder, os.W_OK) else None
 
 
 def use_if_wanted():

@@ -15,6 +15,8 @@ import os
 import sys
 import tempfile
 
+import code_cache
+
 PACKAGES = "ansiballz_cache"
 # What a playbook may bring along itself has other names, and is not kept.
 KEPT = ("ansible.modules.", "ansible_collections.")
@@ -22,8 +24,7 @@ KEPT = ("ansible.modules.", "ansible_collections.")
 
 def use_if_wanted():
     """Begin with what earlier runs have packed, if this process is ansible-playbook."""
-    folder = os.environ.get("CODE_CACHE_FOLDER")
-    if folder and os.path.basename(sys.argv[0]) == "ansible-playbook" and os.access(folder, os.W_OK):
+    if folder := code_cache.playbook_folder():
         use(os.path.join(folder, "modules-" + sources()))
 
 

@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Stands for a module's Python: "client.py PYTHON SOCKET ARGUMENT..." (see server.py).
+"""Stands for a module's Python, or for ansible-playbook: "client.py PYTHON SOCKET PROGRAM ARGUMENT..." (see server.py and playbook.py).
 
-It is started with -I -S and imports nothing but what is built in: all that it costs is Python's own start. Whatever is not one of
-Ansible's module files with no further argument, and whatever no server is there for, is run by PYTHON as ever.
+It is started with -I -S and imports nothing but what is built in: all that it costs is Python's own start. Whatever is neither ansible-playbook nor
+one of Ansible's module files with no further argument, nor a program on standard input, and whatever no server is there for, is run by PYTHON
+as ever.
 """
 
 import _signal
@@ -15,11 +16,15 @@ import sys
 
 
 def run(python, socket_path, arguments):
-    name = arguments[0].rpartition("/")[2] if len(arguments) == 1 else ""
-    connection = connect(socket_path) if name.startswith("AnsiballZ_") else None
+    if not arguments and not posix.isatty(0):
+        # With pipelining Ansible sends a module through standard input.
+        arguments = ["-"]
+    name = arguments[0].rpartition("/")[2] if arguments else ""
+    known = name == "ansible-playbook" or arguments == ["-"] or (name.startswith("AnsiballZ_") and len(arguments) == 1)
+    connection = connect(socket_path) if known else None
     if connection is None:
         posix.execv(python, [python, *arguments])
-    end_as(ask(connection, arguments[0]))
+    end_as(ask(connection, arguments))
 
 
 def connect(path):
@@ -31,11 +36,11 @@ def connect(path):
     return connection
 
 
-def ask(connection, program):
-    """The exit status of the process that runs the program with all that this process has."""
+def ask(connection, arguments):
+    """The exit status of the process that runs a program with all that this process has."""
     umask = posix.umask(0o77)
     posix.umask(umask)
-    words = [program.encode("utf-8", "surrogateescape"), str(umask).encode()]
+    words = [str(umask).encode(), str(len(arguments)).encode(), *(word.encode("utf-8", "surrogateescape") for word in arguments)]
     words += [name + b"=" + value for name, value in posix.environ.items()]
     message = b"\0".join(words)
     here = posix.open(".", posix.O_RDONLY | posix.O_CLOEXEC)

@@ -118,8 +118,11 @@ def usable(known: dict[str, Known], payload: dict[str, int] | None) -> dict[str,
     return {name: one for name, one in known.items() if name in payload}
 
 
+STDIN = "-"
+
+
 class Request(t.NamedTuple):
-    program: str
+    arguments: list[str]  # the first is the program: a path, or STDIN
     umask: int
     environment: dict[bytes, bytes]
     files: list[int]  # standard input, output and error, and the working directory
@@ -135,20 +138,35 @@ class Request(t.NamedTuple):
         os.environb.clear()
         os.environb.update(self.environment)
 
-    def run(self, known: dict[str, Known]) -> t.NoReturn:
-        self.take_over()
-        program = pathlib.Path(self.program).read_bytes()
-        found = usable(known, payload_of(program)) if starts_alike(self.environment) else None
-        if found is None:
-            os.execv(sys.executable, [sys.executable, self.program])
-        sys.meta_path.insert(0, t.cast(t.Any, Finder(found)))
+    def start_anew(self, said: bytes = b"") -> t.NoReturn:
+        """Become a Python started as ever; what was read of standard input is there again."""
+        if self.arguments[0] == STDIN:
+            again = os.memfd_create("program")
+            pathlib.Path(f"/dev/fd/{again}").write_bytes(said)
+            os.lseek(again, 0, os.SEEK_SET)
+            os.dup2(again, 0)
+        os.execv(sys.executable, [sys.executable, *self.arguments])
+
+    def look_started(self) -> None:
+        """What Python does at its start, once more in this process."""
         if "sitecustomize" in sys.modules:
-            # What it does may depend on the environment, and each start of Python does it.
+            # What it does may depend on the program and its environment.
             del sys.modules["sitecustomize"]
             importlib.import_module("sitecustomize")
-        sys.argv = [self.program]
-        sys.path[0] = os.path.dirname(self.program)
-        end(run_program, self.program, program)
+        sys.path[0] = "" if self.arguments[0] == STDIN else os.path.dirname(self.arguments[0])
+
+
+def run_module(request: Request, known: dict[str, Known]) -> None:
+    """In the forked process: one of Ansible's modules, in a file or on standard input."""
+    (path,) = request.arguments
+    program = pathlib.Path("/dev/fd/0" if path == STDIN else path).read_bytes()
+    found = usable(known, payload_of(program)) if starts_alike(request.environment) else None
+    if found is None:
+        request.start_anew(program)
+    sys.meta_path.insert(0, t.cast(t.Any, Finder(found)))
+    sys.argv = request.arguments
+    request.look_started()
+    run_program(path, program)
 
 
 def starts_alike(environment: dict[bytes, bytes]) -> bool:
@@ -164,11 +182,12 @@ AS_STARTED = at_start(dict(os.environb))
 
 def run_program(path: str, program: bytes) -> None:
     main = types.ModuleType("__main__")
-    main.__file__ = path
+    if path != STDIN:
+        main.__file__ = path
     main.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = main
     # Each is another, by its arguments: none is worth keeping in the code cache.
-    exec(compile_anew(program, path, "exec", dont_inherit=True), main.__dict__)
+    exec(compile_anew(program, "<stdin>" if path == STDIN else path, "exec", dont_inherit=True), main.__dict__)
 
 
 def end(function: t.Callable[..., None], *arguments: t.Any) -> t.NoReturn:
@@ -201,8 +220,10 @@ def exit_code(told: SystemExit) -> int:
 
 
 class Server:
-    def __init__(self, path: str, known: dict[str, Known]) -> None:
-        self.known = known
+    """Forks a process for each request. ``run`` is what that does, once it has all that the client had."""
+
+    def __init__(self, path: str, run: t.Callable[[Request], None]) -> None:
+        self.run = run
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(path)
         self.listener.listen(64)
@@ -247,7 +268,8 @@ class Server:
                 key.fileobj.close()
             else:
                 os.close(key.fd)
-        request.run(self.known)
+        request.take_over()
+        self.run(request)
 
     def killed(self, child: int, connection: socket.socket) -> None:
         """The client is gone, and never sends more than its request: its process goes with it."""
@@ -279,12 +301,14 @@ def read_request(connection: socket.socket) -> Request | None:
         for number in files:
             os.close(number)
         return None
-    program, umask, *pairs = message.split(b"\0")
-    return Request(os.fsdecode(program), int(umask), dict(t.cast(t.Any, (pair.split(b"=", 1) for pair in pairs))), files)
+    umask, count, *words = message.split(b"\0")
+    arguments, pairs = words[: int(count)], words[int(count) :]
+    return Request([os.fsdecode(word) for word in arguments], int(umask), dict(t.cast(t.Any, (pair.split(b"=", 1) for pair in pairs))), files)
 
 
-if __name__ == "__main__":
-    server = Server(sys.argv[1], import_all())
+def serve(path: str, run: t.Callable[[Request], None]) -> None:
+    """Serve until standard input ends."""
+    server = Server(path, run)
     gc.collect()
     # What is here stays here: no process needs to look at it, and so to copy it.
     gc.freeze()
@@ -294,3 +318,8 @@ if __name__ == "__main__":
     os.dup2(silence, 1)
     os.close(silence)
     server.serve()
+
+
+if __name__ == "__main__":
+    modules = import_all()
+    serve(sys.argv[1], lambda request: run_module(request, modules))

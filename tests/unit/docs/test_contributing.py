@@ -101,9 +101,11 @@ def test_the_controller_knows_the_new_method_and_its_options(tree: pathlib.Path)
         tree,
         "-c",
         """
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue, configured, validation
-assert catalogue.runs_on_vm("marker", "linux") and configured.is_local("marker", "linux")
-assert not catalogue.runs_on_vm("marker", "windows") and "marker" not in catalogue.built_in("windows")
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.registry import kind_of
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue, validation
+assert kind_of("marker").is_local("linux")
+assert not kind_of("marker").runs_on_vm("windows") and "marker" not in catalogue.built_in("windows")
+assert kind_of("marker").by_hand({"kind": "absent"}, {"path": "/run/out"}, []) == "rm -f /run/out"
 assert validation.problems([{"method": "marker", "path": "/run/out"}], [], "linux") == []
 print(*validation.problems([{"method": "marker"}], [], "linux"))
 """,
@@ -129,7 +131,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.modules import scheduled_events_info
 from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.answer import read_answer
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import Expression
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_event
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.documents import Documents
 body = json.dumps({"DocumentIncarnation": 1, "Events": [{"EventId": "A", "ImpactScope": "Network"}]})
 (event,) = parse_document(body, "2020-07-01").events
 assert event["impact_scope"] == "Network"
@@ -137,7 +139,7 @@ assert set(event) == set(yaml.safe_load(scheduled_events_info.RETURN)["events"][
 answer = {"changed": False, "failed": False, "events": [event], "document_incarnation": 1, "vm_name": None, "api_version": "2020-07-01"}
 assert read_answer("scheduled_events_info", "web1", answer)["events"] == [event]
 assert read_answer("scheduled_events_info", "web1", {**answer, "events": [{**event, "impact_scope": 5}]})["failed"]
-assert Expression("impact_scope == 'Network'").matches(read_event(event).values)
+assert Expression("impact_scope == 'Network'").matches(Documents().event(event).values)
 """,
     )
     (test,) = [name for name in touched(FIELD) if name.startswith("tests/")]

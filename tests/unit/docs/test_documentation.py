@@ -104,8 +104,8 @@ def text_of_code() -> str:
 
 def own_names() -> set[str]:
     names = modules() | {path.name for path in (ROOT / "roles").iterdir() if path.is_dir()}
-    names |= {path.stem for folder in ("filter", "lookup", "test") for path in (ROOT / "plugins" / folder).glob("*.yml")}
-    names |= {path.stem for folder in ("callback", "lookup") for path in (ROOT / "plugins" / folder).glob("*.py")}
+    names |= {path.stem for path in (ROOT / "plugins" / "filter").glob("*.yml")}
+    names |= {path.stem for folder in ("callback", "filter", "lookup", "test") for path in (ROOT / "plugins" / folder).glob("*.py")}
     names |= {path.stem for path in (ROOT / "playbooks").glob("*.yml")}
     eda = ROOT / "extensions" / "eda"
     names |= {path.stem for kind in ("plugins/event_filter/*.py", "plugins/event_source/*.py", "rulebooks/*.yml") for path in eda.glob(kind)}
@@ -213,7 +213,7 @@ def test_drain_methods_in_examples(page: pathlib.Path) -> None:
         for document in yaml.safe_load_all(text):
             for key, value in walk(document):
                 for method in value if key == "drain_methods" else []:
-                    assert set(method) - {"method", "outside"} <= method_options(method["method"]), method
+                    assert set(method) - {"method", "outside", "cluster"} <= method_options(method["method"]), method
 
 
 def test_every_option_of_every_drain_method_is_described() -> None:

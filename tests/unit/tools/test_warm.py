@@ -171,3 +171,67 @@ def test_sitecustomize_of_the_python_is_run_for_each_module(tmp_path: pathlib.Pa
     program = module_file(tmp_path, WAY + "import sitecustomize\nprint(sitecustomize.seen)\n")
     for seen in ("one", "two"):
         assert run(warm.python(str(tmp_path)), program, env={**os.environ, "PROBE": seen}).stdout == f"True\n{seen}\n"
+
+
+def test_a_module_on_standard_input_runs_warm_and_another_program_as_ever(tmp_path: pathlib.Path) -> None:
+    """So Ansible sends modules with pipelining."""
+    program = pathlib.Path(module_file(tmp_path, WAY + "import sys\nprint(sys.argv, repr(sys.stdin.read()))\n")).read_text()
+    # Such a program has no file that it could ask for its folder.
+    program = program.replace("__file__", repr(str(tmp_path / "none")))
+    started, warmly = run(sys.executable, input=program), run(warm.python(), input=program)
+    assert (warmly.stdout, warmly.stderr) == (started.stdout.replace("False", "True", 1), started.stderr)
+    assert run(warm.python(), input=WAY).stdout == "False\n"
+
+
+# --- ansible-playbook ----------------------------------------------------------------------------------------------------
+
+PLAY = """
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - ansible.builtin.debug:
+        msg: "{{ lookup('ansible.builtin.env', 'PROBE') }} {{ lookup('ansible.builtin.config', 'ANSIBLE_HOME') }}"
+    - ansible.builtin.debug: {msg: "{{ lookup('ansible.builtin.pipe', 'cat /proc/$PPID/cmdline') is search('warm/playbook.py') }}"}
+    - ansible.builtin.fail: {msg: "{{ word }}"}
+"""
+
+
+def environment_of(folder: pathlib.Path, **more: str) -> dict[str, str]:
+    path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "ANSIBLE_HOME": str(folder / "home"), "ANSIBLE_LOCALHOST_WARNING": "0", "PROBE": "its own", **more}
+
+
+def play(folder: pathlib.Path, environment: t.Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    (folder / "play.yml").write_text(PLAY)
+    words = ["-i", "localhost,", "-c", "local", "-e", f"ansible_python_interpreter={warm.python()} word=why", "play.yml"]
+    return run("ansible-playbook", *words, cwd=folder, env=environment)
+
+
+def test_a_playbook_runs_warm_with_its_own_folders_arguments_and_end(tmp_path: pathlib.Path) -> None:
+    # Its server reads other folders when it starts.
+    warm.playbooks(environment_of(tmp_path / "before"))
+    warmly, anew = (play(tmp_path, change(environment_of(tmp_path))) for change in (warm.playbooks, dict))
+    assert warmly.returncode == anew.returncode == 2
+    for done in (warmly, anew):
+        assert f'"its own {tmp_path}/home"' in done.stdout and '"msg": "why"' in done.stdout, done.stdout + done.stderr
+    assert ['"msg": true' in done.stdout for done in (warmly, anew)] == [True, False]
+    assert list((tmp_path / "home" / "tmp").iterdir()) == [], "what was temporary is left"
+
+
+@pytest.mark.parametrize("way", ["another environment", "a file of settings"])
+def test_a_playbook_with_other_settings_is_started_for_it(tmp_path: pathlib.Path, way: str) -> None:
+    environment = warm.playbooks(environment_of(tmp_path))
+    if way == "another environment":
+        environment["ANSIBLE_STDOUT_CALLBACK"] = "minimal"
+    else:
+        (tmp_path / "ansible.cfg").write_text("[defaults]\nstdout_callback = minimal\n")
+    done = play(tmp_path, environment)
+    assert "TASK" not in done.stdout and "its own" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_playbook_of_another_core_is_left_alone(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "ansible-playbook").write_text("#!/bin/sh\n")
+    (tmp_path / "ansible-playbook").chmod(0o755)
+    environment = environment_of(tmp_path)
+    environment["PATH"] = f"{tmp_path}:{environment['PATH']}"
+    assert warm.playbooks(environment) == environment

@@ -1,7 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The one exception that the client raises, and helpers that describe an answer."""
 
 from __future__ import annotations
@@ -30,7 +27,6 @@ KINDS = (
 
 
 # A full or read-only disk needs no explanation of what a folder of records needs.
-CANNOT_WRITE = "cannot write records to"
 SELF_EXPLANATORY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
@@ -73,7 +69,7 @@ def cannot_write(where: str, error: Exception) -> str:
     """Return the sentence about a folder of records in which nothing can be written."""
     why = getattr(error, "strerror", None) or error
     needed = "" if getattr(error, "errno", None) in SELF_EXPLANATORY else "; needed is a directory, on a file system with hard links, that this user may write"
-    return f"{CANNOT_WRITE} {where}: {why}{needed}."
+    return f"cannot write records to {where}: {why}{needed}."
 
 
 def seconds_in_words(seconds: float) -> str:

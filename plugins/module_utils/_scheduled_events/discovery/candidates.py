@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Discover the endpoint (endpoint: discover). Places yield candidates; the first one that serves Scheduled Events is the endpoint."""
@@ -56,10 +54,7 @@ class Places(t.Protocol):
     advice: str
 
     def candidates(self, seconds: float) -> t.Iterator[Candidate]:
-        """Return the candidates, best first. Read a place only if the earlier candidates were not the endpoint.
-
-        No place blocks for longer than ``seconds``.
-        """
+        """Return the candidates, best first. Read a place only if the earlier candidates were not the endpoint. No place blocks for longer than ``seconds``."""
 
 
 class LocalPlaces:

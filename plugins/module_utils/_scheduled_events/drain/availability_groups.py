@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Whether an availability group may leave its VM, and when it is in step here again. Pure: what SQL Server and the settings say goes in."""
@@ -19,10 +17,8 @@ class Surroundings(t.NamedTuple):
 
     hosts: t.Mapping[str, str]
     """The inventory host of each replica, by its name in SQL Server; the first that may takes over."""
-    vms: t.Mapping[str, str]
-    """The name in Azure of each of these hosts."""
-    hit: t.Collection[str]
-    """The VMs that the event names, in small letters."""
+    why_not: t.Callable[[str], str]
+    """Return why no group may move to one of these hosts, or an empty text."""
 
 
 def primary_here(groups: t.Sequence[str], replicas: t.Sequence[Replica]) -> list[str]:
@@ -75,7 +71,4 @@ def out_of_step(groups: t.Iterable[str], replicas: t.Sequence[Replica]) -> list[
 def _reason(one: Replica, host: str, surroundings: Surroundings) -> str:
     if one.mode != "SYNCHRONOUS_COMMIT" or not one.ready or one.health != HEALTHY or one.role != SECONDARY:
         return "not synchronised"
-    vm = surroundings.vms.get(host, "")
-    if not vm:
-        return f"the name of {host} in Azure is not known"
-    return f"its VM {vm} is hit by the same event" if vm.lower() in surroundings.hit else ""
+    return surroundings.why_not(host)

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Drain a VM, one short observation of a time: begin what has not begun, check, and stop at the first method that is not drained yet.
@@ -15,14 +13,17 @@ import typing as t
 from ..host.machine.machine import Machine
 from ..journal.record_changes import RecordChange
 from ..journal.record_schema import Record, RecordsError
-from .journal import APPROVED_OR_STARTED, UNDER_WAY, Entry, Journal, entry_of, environment_of, resources_of, seconds_left
-from .methods.method import DRAINED, DRAINING, FAILED, LOST, Answer, Method, MethodError, Task
+from ..journal.recorded import Recorded, find_method
+from .journal import APPROVED_OR_STARTED, UNDER_WAY, Journal
+from .methods.method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, Answer, Method, MethodError, NotYet
 from .orders import DrainOrder, Identity, MethodOrder
-from .registry import defaults, methods_of
+from .tasks import Tasks, method_of
 
 FOUND, BEGUN = "found", "begun"
+# Of a method that has not begun, and may later. The drain goes on all the same.
+NOT_YET = "not_yet"
 # The later, the worse.
-WORSE = (DRAINED, DRAINING, FAILED)
+WORSE = (DRAINED, DRAINING, NOT_YET, FAILED)
 NO_METHOD = "There is no drain method. An empty list is not a drain; method none says that nothing has to be done."
 
 
@@ -51,7 +52,7 @@ class Drain:
         self._journal = journal
         self._machine = machine
         self._identity = identity
-        self._environment = environment_of(order.event, order.deadline)
+        self._tasks = Tasks(machine, order.event, order.deadline, order.members)
         self._record: Record | None = None
         self._attempt = 1
         self._late = False
@@ -65,14 +66,16 @@ class Drain:
         """
         self._record = self._journal.read()
         phase = self._phase()
-        self._attempt = (self._record["attempts"] if self._record else 0) + (0 if phase in UNDER_WAY else 1)
+        # A drain that is under way and has no attempt has waited for its first method.
+        self._attempt = max((self._record["attempts"] if self._record else 0) + (0 if phase in UNDER_WAY else 1), 1)
         self._late = self._order.late and phase not in APPROVED_OR_STARTED
         if self._order.problem is not None:
             return self._refuse(self._order.problem)
         if not self._order.methods:
             return self._refuse(NO_METHOD)
         answer = self._take_at_once() if self._order.at_once else self._take_in_order()
-        return Outcome(answer.state, answer.error, self._record, " ".join(self._notes) or None, self._handover)
+        state = DRAINING if answer.state == NOT_YET else answer.state
+        return Outcome(state, answer.error, self._record, " ".join(self._notes) or None, self._handover)
 
     def _take_in_order(self) -> Answer:
         answer = Answer(DRAINED)
@@ -110,6 +113,8 @@ class Drain:
             return answer
         except _StoppedAtFinding:
             return Answer(FOUND)
+        except NotYet as error:
+            return Answer(NOT_YET, f"{order.id}: not yet: {str(error)[:LONGEST_MESSAGE]}")
         except Exception as error:  # a damaged record, a broken method: it is this drain's failure and must reach the record
             if self._machine.is_lost(error):
                 raise
@@ -126,7 +131,7 @@ class Drain:
         if not order.runs:
             return Answer(FAILED, order.report)
         if order.finding is not None:
-            self._record_finding(order, order.options, order.finding)
+            self._record_finding(order, order.options, order.finding, outside=order.outside)
             raise _StoppedAtFinding
         entry = self._entry(order)
         if order.answer is not None:
@@ -134,32 +139,57 @@ class Drain:
         method = method_of(order, self._machine.system)
         if entry.state not in (BEGUN, DRAINED) or (entry.state == BEGUN and self._other_boot(entry) and not self._order.verify):
             self._begin(method, order)
-        answer = method.check(self._machine, self._task(order))
+        answer = self._check(method, order)
         if answer.state == LOST:
             self._begin(method, order)
-            answer = method.check(self._machine, self._task(order))
+            answer = self._check(method, order)
         return answer
 
+    def _check(self, method: Method, order: MethodOrder) -> Answer:
+        return method.check(self._tasks.machine(order), self._tasks.of(order, self._entry(order)))
+
     @staticmethod
-    def _answered(answer: Answer, entry: Entry) -> Answer:
+    def _answered(answer: Answer, entry: Recorded) -> Answer:
         """Return what tasks of the controller have answered. A method that is not begun here has nothing to answer."""
         if answer.state == FAILED or entry.state in (FOUND, BEGUN, DRAINED):
             return answer
         return Answer(FAILED, f"the answer is {answer.state!r}, and the method has not begun: it is {entry.state}")
 
     def _begin(self, method: Method, order: MethodOrder) -> None:
-        task = self._task(order)
-        found = method.find(self._machine, task)
-        self._record_finding(order, task.options, found)
-        task = self._task(order)._replace(present=found)
-        if self._order.stop_at_finding:
-            self._handover = method.handover(self._machine, task)
-            if order.outside or self._handover:
-                raise _StoppedAtFinding
-        method.begin(self._machine, task)
+        """Begin a method, or raise NotYet as long as there is more time than it needs. After that NotYet is a failure."""
+        must_begin = self._must_begin(method.needs_seconds)
+        try:
+            return self._find_and_begin(method, order, must_begin)
+        except NotYet as error:
+            due = must_begin if error.needs_seconds is None else self._must_begin(error.needs_seconds)
+            if not due:
+                raise
+            why = error
+        if not must_begin:
+            # It has asked for more time than its class does, and has not been told that there is none left.
+            try:
+                return self._find_and_begin(method, order, True)
+            except NotYet as error:
+                why = error
+        raise MethodError(f"not begun before the deadline {self._order.deadline or ''}: {str(why)[:LONGEST_MESSAGE]}")
 
-    def _record_finding(self, order: MethodOrder, options: t.Mapping[str, t.Any], found: t.Mapping[str, t.Any]) -> None:
-        changes = {"deadline": self._order.deadline, "rule": self._order.rule or None, "attempts": self._attempt, "verified_at": None}
+    def _must_begin(self, needs: float) -> bool:
+        # An event that is approved or has started has no deadline any more. The VM has drained for it, and is to drain again after a boot.
+        return self._phase() not in APPROVED_OR_STARTED and (self._late or self._tasks.has_only(needs))
+
+    def _find_and_begin(self, method: Method, order: MethodOrder, must_begin: bool) -> None:
+        machine, task = self._tasks.machine(order), self._tasks.of(order, self._entry(order), must_begin=must_begin)
+        found = method.find(machine, task)
+        self._record_finding(order, task.options, found, outside=order.outside or method.outside)
+        task = self._tasks.of(order, self._entry(order), found, must_begin)
+        if self._order.stop_at_finding:
+            self._handover = method.handover(machine, task)
+            if order.outside or method.outside or self._handover:
+                raise _StoppedAtFinding
+        method.begin(machine, task)
+
+    def _record_finding(self, order: MethodOrder, options: t.Mapping[str, t.Any], found: t.Mapping[str, t.Any], *, outside: bool) -> None:
+        changes = {**self._about_drain(), "attempts": self._attempt, "verified_at": None}
         entry = {
             "id": order.id,
             "method": order.kind,
@@ -168,9 +198,24 @@ class Drain:
             "state": FOUND,
             "boot_id": self._identity.boot_id,
             "error": None,
-            "outside": order.outside,
+            "error_kind": None,
+            "outside": outside,
         }
         self._write(dict(changes, **self._phase_change("draining")), method=entry, event=self._order.event)
+
+    def _about_drain(self) -> dict[str, t.Any]:
+        return {"deadline": self._order.deadline, "rule": self._order.rule or None}
+
+    def _note_waiting(self, reason: str | None) -> None:
+        """Record that the drain goes on, and the first reason why a method waits. What it waits for now is in the outcome of each observation."""
+        phase = self._phase()
+        if phase in APPROVED_OR_STARTED or (phase == "draining" and self._record is not None and self._record["reason"]):
+            return
+        # The attempt after a failure is counted when it begins to wait, so that each failure is counted; the first when its first method begins.
+        counted = {"attempts": self._attempt} if self._record and self._record["attempts"] else {}
+        self._write(
+            {**self._about_drain(), **counted, "phase": "draining", "reason": reason, "blocker": {"kind": NOT_YET, "subjects": []}}, event=self._order.event
+        )
 
     def _judge(self, answer: Answer) -> Answer:
         if answer.state not in (DRAINING, LOST):
@@ -182,13 +227,22 @@ class Drain:
 
     def _note(self, order: MethodOrder, answer: Answer, is_last: bool) -> None:
         """Record what is new."""
+        if answer.state == NOT_YET:
+            self._note_waiting(answer.error)
+            return
         entry = self._entry(order)
         other = entry.state != (BEGUN if answer.state == DRAINING else answer.state) or self._other_boot(entry)
         if answer.state == DRAINED and not (is_last or other):
             return
         if answer.state == DRAINING and not other and self._phase() in ("draining", *APPROVED_OR_STARTED):
             return
-        method = {"id": order.id, "state": BEGUN if answer.state == DRAINING else answer.state, "boot_id": self._identity.boot_id, "error": answer.error}
+        method = {
+            "id": order.id,
+            "state": BEGUN if answer.state == DRAINING else answer.state,
+            "boot_id": self._identity.boot_id,
+            "error": answer.error,
+            "error_kind": None,
+        }
         if order.runs:
             # Of what the settings do not name, only that it failed: its kind in the record is not known to be one.
             method["method"] = order.kind
@@ -198,7 +252,8 @@ class Drain:
 
     def _changes(self, answer: Answer, is_last: bool) -> dict[str, t.Any]:
         if answer.state == FAILED:
-            return {"phase": "failed", "reason": answer.error}
+            # One that has failed before it has found anything counts, too: retries are limited and backed off by it.
+            return {"phase": "failed", "reason": answer.error, "attempts": self._attempt}
         if answer.state == DRAINING:
             return self._phase_change("draining")
         return self._phase_change("drained") if is_last else {}
@@ -206,22 +261,10 @@ class Drain:
     def _phase_change(self, phase: str) -> dict[str, t.Any]:
         return {} if self._phase() in APPROVED_OR_STARTED else {"phase": phase, "reason": None}
 
-    def _task(self, order: MethodOrder) -> Task:
-        entry = self._entry(order)
-        return Task(
-            options_of(order, entry, self._machine.system),
-            {} if entry.before is None else entry.before,
-            entry.state,
-            entry.since,
-            dict(self._environment, MAINTENANCE_SECONDS_LEFT=seconds_left(self._order.event, self._machine.now())),
-            resources=resources_of(self._order.event),
-            peers=self._order.peers,
-        )
+    def _entry(self, order: MethodOrder) -> Recorded:
+        return find_method(self._record, order.id)
 
-    def _entry(self, order: MethodOrder) -> Entry:
-        return entry_of(self._record, order.id)
-
-    def _other_boot(self, entry: Entry) -> bool:
+    def _other_boot(self, entry: Recorded) -> bool:
         return bool(self._identity.boot_id) and (entry.boot_id or "") != self._identity.boot_id
 
     def _phase(self) -> str:
@@ -238,20 +281,6 @@ class Drain:
         self._record = self._journal.write(
             RecordChange(event or {}, changes, method or {}, stamp, boot_id=identity.boot_id, vm_id=identity.vm_id, vm_name=identity.vm_name)
         )
-
-
-def method_of(order: MethodOrder, system: str) -> Method:
-    """Return the method that a step names. Raise MethodError where it does not run on the VM."""
-    methods = methods_of(system)
-    if order.kind not in methods:
-        raise MethodError(f"there is no method {order.kind!r} that runs on the VM; known are {', '.join(methods)}")
-    return methods[order.kind]
-
-
-def options_of(order: MethodOrder, entry: Entry, system: str) -> dict[str, t.Any]:
-    """Return the options of a method: those of the record where it rules and has any, else as configured, with the defaults and the overrides."""
-    recorded = entry.options if order.by_record and not entry.untouched else {}
-    return {**defaults(order.kind, system), **(recorded or order.options), **order.override}
 
 
 def said(error: Exception) -> str:

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """What the controller orders of a drain or an undo, read from plain data: the methods in order, and how each is told."""
@@ -50,6 +48,8 @@ class MethodOrder(t.NamedTuple):
     """Of a method that is tasks of the controller: what they have found. It is recorded, and they act only then."""
     answer: Answer | None = None
     """Of such a method: what its check or its undo has answered. It is judged and recorded."""
+    addresses: t.Sequence[str] = ()
+    """The daemons that the settings name, beside those of the VM: the method may talk to them."""
 
 
 class DrainOrder(t.NamedTuple):
@@ -69,8 +69,8 @@ class DrainOrder(t.NamedTuple):
     """Whether the last of these orders is the last of the drain."""
     stop_at_finding: bool
     """Whether to stop before a method acts outside the VM, so that its finding can be copied to another VM, or another host can act, first."""
-    peers: t.Mapping[str, str]
-    """The names in Azure of other hosts of the inventory, by their names there."""
+    members: t.Mapping[str, str]
+    """The names in Azure of hosts that options of the methods name as members, by their names in the inventory."""
     at_once: bool = False
     """Whether no method waits for the one before it, nor for one that has failed: there is no time for an order."""
 
@@ -85,6 +85,8 @@ class UndoOrder(t.NamedTuple):
     complete: bool
     reports: t.Sequence[str]
     """What the whole undo has to report; with any, it does not end by itself."""
+    members: t.Mapping[str, str] = {}
+    """As in DrainOrder."""
 
 
 def drain_order(given: t.Mapping[str, t.Any]) -> DrainOrder:
@@ -102,7 +104,7 @@ def drain_order(given: t.Mapping[str, t.Any]) -> DrainOrder:
         problem=_text(given, "problem"),
         complete=given.get("complete") is not False,
         stop_at_finding=given.get("stop_at_finding") is True,
-        peers={str(host): str(name) for host, name in _mapping(given, "peers").items()},
+        members=_members(given),
         at_once=at_once,
     )
 
@@ -115,6 +117,7 @@ def undo_order(given: t.Mapping[str, t.Any]) -> UndoOrder:
         keep_phase=given.get("keep_phase") is True,
         complete=given.get("complete") is not False,
         reports=[str(report) for report in given.get("reports") or ()],
+        members=_members(given),
     )
 
 
@@ -140,7 +143,12 @@ def _method(given: t.Any, answers: t.Sequence[str]) -> MethodOrder:
         override=_mapping(given, "override"),
         finding=None if given.get("finding") is None else _finding(given["finding"]),
         answer=None if given.get("answer") is None else _answer(given["answer"], answers),
+        addresses=[str(address) for address in given.get("addresses") or ()],
     )
+
+
+def _members(given: t.Mapping[str, t.Any]) -> dict[str, str]:
+    return {str(host): str(name) for host, name in _mapping(given, "members").items()}
 
 
 def _finding(given: t.Any) -> dict[str, t.Any]:

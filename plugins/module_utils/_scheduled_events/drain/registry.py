@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """The drain methods that run on the VM itself. A new one is a file in methods/, an import here, and its page in the documentation."""
@@ -32,3 +30,9 @@ def methods_of(system: str) -> t.Mapping[str, Method]:
 def defaults(name: str, system: str = "linux") -> dict[str, t.Any]:
     """Return the options of a method that have a default, with it."""
     return {key: option.default for key, option in methods_of(system)[name].options.items() if option.default is not None}
+
+
+def is_safe_at_once(kind: str, outside: bool) -> bool:
+    """Return whether the watcher may begin a method: at once with all others, and without a copy of its record. C(outside): as the settings have it."""
+    method = METHODS.get(kind)
+    return method is not None and (method.safe_at_once or not (outside or method.outside))

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Undo a drain, the last method first: what drained first comes back last, and waits until the one that was begun after it is undone."""
@@ -11,11 +9,13 @@ import typing as t
 
 from ..host.machine.machine import Machine
 from ..journal.record_changes import RecordChange
-from ..journal.record_schema import Record, RecordsError
-from .engine import Outcome, method_of, options_of, said
-from .journal import Entry, Journal, entry_of, environment_of
-from .methods.method import FAILED, UNDOING, UNDONE, Answer, Task
+from ..journal.record_schema import BY_HAND, Record, RecordsError
+from ..journal.recorded import Recorded, find_method
+from .engine import Outcome, said
+from .journal import Journal
+from .methods.method import FAILED, LONGEST_MESSAGE, UNDOING, UNDONE, Answer, NotYet
 from .orders import MethodOrder, UndoOrder
+from .tasks import Tasks, method_of
 
 
 class Undo:
@@ -26,7 +26,7 @@ class Undo:
         self._journal = journal
         self._machine = machine
         self._record: Record | None = None
-        self._environment: dict[str, str] = {}
+        self._tasks = Tasks(machine, order.event, None, order.members)
 
     def run(self) -> Outcome:
         """Take the methods in order. What fails is in the outcome and, where that can be written, in the record.
@@ -36,7 +36,7 @@ class Undo:
         self._record = self._journal.read()
         if self._record is None:
             return Outcome(FAILED, "there is no record of event {} on this VM".format(self._order.event.get("event_id")), None)
-        self._environment = environment_of(self._order.event, self._record["deadline"])
+        self._tasks = Tasks(self._machine, self._order.event, self._record["deadline"], self._order.members)
         try:
             return self._run()
         except RecordsError as error:
@@ -77,28 +77,31 @@ class Undo:
             return Answer(UNDONE)
         if order.answer is not None:
             return order.answer
-        method = method_of(order, self._machine.system)
-        options = options_of(order, entry, self._machine.system)
-        return method.undo(self._machine, Task(options, entry.before or {}, entry.state, entry.since, self._environment))
+        method, machine, task = method_of(order, self._machine.system), self._tasks.machine(order), self._tasks.of(order, entry)
+        try:
+            present = method.find(machine, task) if method.finds_for_undo else {}
+            return method.undo(machine, task._replace(present=present))
+        except NotYet as error:
+            return Answer(UNDOING, f"not yet: {str(error)[:LONGEST_MESSAGE]}")
 
     def _note(self, order: MethodOrder, answer: Answer, is_last: bool) -> None:
         entry = self._entry(order)
         state = UNDOING if answer.state == UNDONE and not order.ends else answer.state
-        error = answer.error or order.report
-        if state == UNDOING and entry.state == UNDOING and not (order.report and entry.error != error):
+        error, kind = answer.error or order.report, BY_HAND if order.report and not answer.error else None
+        if state == UNDOING and entry.state == UNDOING and not (order.report and (entry.error, entry.error_kind) != (error, kind)):
             return  # still at it, and recorded as that
         changes = self._phase_change(answer)
         if is_last and answer.state == UNDONE and not self._order.reports:
             changes["undone"] = True
-        self._write(changes, {"id": order.id, "state": state, "error": error})
+        self._write(changes, {"id": order.id, "state": state, "error": error, "error_kind": kind})
 
     def _phase_change(self, answer: Answer) -> dict[str, t.Any]:
         if self._order.keep_phase:
             return {}
         return {"phase": "failed", "reason": answer.error} if answer.state == FAILED else {"phase": "recovering", "reason": None}
 
-    def _entry(self, order: MethodOrder) -> Entry:
-        return entry_of(self._record, order.id)
+    def _entry(self, order: MethodOrder) -> Recorded:
+        return find_method(self._record, order.id)
 
     def _write(self, changes: t.Mapping[str, t.Any], method: t.Mapping[str, t.Any]) -> None:
         self._record = self._journal.write(RecordChange(changes=changes, method=method))

@@ -1,7 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Parse the bytes of an answer into typed events, or raise one clear error."""
 
 from __future__ import annotations
@@ -16,6 +13,7 @@ import typing as t
 from ..core.bounded_json import load_bounded
 from ..core.errors import ScheduledEventsError, describe_body
 from ..core.limits import ANSWER_BYTES, DIGITS, EVENTS, TEXT
+from ..core.names import folded
 
 # Only this version puts an underscore in front of VM names (fact 24).
 UNDERSCORE_VERSION = "2017-03-01"
@@ -118,12 +116,12 @@ def names_vm(resources: t.Iterable[str], vm_name: str) -> bool:
 
 def same_name(one: str, other: str) -> bool:
     """Compare names of resources as Azure does, without case."""
-    return one.strip().lower() == other.strip().lower()
+    return folded(one) == folded(other)
 
 
 def same_id(one: str, other: str) -> bool:
     """Compare EventIds without case; they are sent back as received."""
-    return one.strip().lower() == other.strip().lower()
+    return folded(one) == folded(other)
 
 
 def parse_not_before(text: t.Any) -> str | None:

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """The time since which Scheduled Events are enabled on this VM.
@@ -37,6 +35,8 @@ class EnabledSince(t.NamedTuple):
     enabled_at: str | None
     enabled_recently: bool
     problems: list[str]
+    cannot_write: str | None = None
+    """Why nothing can be written beside the records; one of the problems."""
 
 
 def note_asked(files: Files, host: Host, write: bool = True) -> EnabledSince:
@@ -50,15 +50,17 @@ def note_asked(files: Files, host: Host, write: bool = True) -> EnabledSince:
     now["boot_id"] = _same_boot_id(marker, boot_id)
     new = _next_marker(marker, now)
     problems: list[str] = []
+    refused: str | None = None
     if write and _must_write(marker, new, now):
         try:
             _write(files, new)
         except OSError as error:
-            problems.append(cannot_write(files.where, error))
+            refused = cannot_write(files.where, error)
+            problems.append(refused)
             if marker is None:
-                return EnabledSince(None, True, problems)
+                return EnabledSince(None, True, problems, refused)
     since = _seconds_since(new["enabled"], now)
-    return EnabledSince(new["enabled"]["at"], since < ENABLING_SECONDS, problems)
+    return EnabledSince(new["enabled"]["at"], since < ENABLING_SECONDS, problems, refused)
 
 
 def boot_id_of(files: Files, host: Host) -> str | None:

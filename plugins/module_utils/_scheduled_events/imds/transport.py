@@ -1,20 +1,16 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Transport: a request in, an answer out. Only this file and its siblings for other hosts open a socket."""
 
 from __future__ import annotations
 
 import http.client
-import io
 import socket
-import time
 import typing as t
 from urllib.parse import urlsplit
 
 from ..core.errors import ScheduledEventsError, seconds_in_words
 from ..core.limits import ANSWER_BYTES
+from ..host.timed_socket import TimedSocket
 
 AZURE_HOST = "169.254.169.254"
 MAX_ANSWER_BYTES = ANSWER_BYTES
@@ -74,7 +70,7 @@ class LocalTransport:
     def _request_once(self, method: str, path: str, body: str | None, connect_timeout: float, request_timeout: float) -> Answer:
         target = f"{method} {self.endpoint}{path}"
         connection = self._connect(target, connect_timeout)
-        guard = t.cast(_TimedSocket, connection.sock)
+        guard = t.cast(TimedSocket, connection.sock)
         guard.start(request_timeout)
         try:
             headers = dict(HEADERS, **(JSON_HEADERS if body is not None else {}))
@@ -104,62 +100,9 @@ class LocalTransport:
             raise not_connected(target, f"no answer came within {seconds_in_words(connect_timeout)}", self.hint)
         except (OSError, UnicodeError) as error:
             raise not_connected(target, _describe_error(error), self.hint)
-        connection.sock = t.cast(t.Any, _TimedSocket(connection.sock))
+        connection.sock = t.cast(t.Any, TimedSocket(connection.sock))
         self._connection = connection
         return connection
-
-
-class _TimedSocket:
-    """A socket with one deadline for a whole exchange; the plain timeout restarts with each byte."""
-
-    def __init__(self, plain: socket.socket) -> None:
-        self._plain = plain
-        self._deadline = 0.0
-        self.ended = False
-
-    def start(self, seconds: float) -> None:
-        """Start the deadline of an exchange."""
-        self.ended = False
-        self._deadline = time.monotonic() + seconds
-
-    def arm(self) -> None:
-        """Set the socket's timeout to the time that is left. Raise socket.timeout if none is."""
-        remaining = self._deadline - time.monotonic()
-        if remaining <= 0:
-            raise socket.timeout("timed out")
-        self._plain.settimeout(remaining)
-
-    def sendall(self, data: bytes) -> None:
-        self.arm()
-        self._plain.sendall(data)
-
-    def makefile(self, mode: str = "rb") -> io.BufferedReader:
-        return io.BufferedReader(_TimedReader(self, self._plain.makefile("rb", buffering=0)))
-
-    def close(self) -> None:
-        self._plain.close()
-
-
-class _TimedReader(io.RawIOBase):
-    """Read from a socket, under the deadline of the exchange."""
-
-    def __init__(self, guard: _TimedSocket, raw: t.Any) -> None:
-        super().__init__()
-        self._guard = guard
-        self._raw = raw
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: t.Any) -> int | None:
-        self._guard.arm()
-        count: int | None = self._raw.readinto(buffer)
-        self._guard.ended = count == 0
-        return count
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
 
 
 def _read_body(response: http.client.HTTPResponse, target: str) -> bytes:

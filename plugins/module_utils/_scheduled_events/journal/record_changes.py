@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Changes of a record: apply what one call of maintenance_record requests, as the next revision. Pure functions."""
@@ -19,7 +17,7 @@ from .record_schema import Record, RecordsError
 from .transitions import PHASES, may_follow, refusal
 
 # The others are written by the store, or have an option of their own.
-CHANGEABLE = schema.TEXT_KEYS + ("phase", "rule", "decision", "attempts", "undone", "told", "untold")
+CHANGEABLE = schema.TEXT_KEYS + ("phase", "blocker", "rule", "decision", "attempts", "undone", "told", "untold")
 OUTCOMES = ("completed", "cancelled", "unknown")
 # A held record whose event is not known to be gone is kept longer than any notice that Azure gives.
 LONGEST_NOTICE = 8 * 86400
@@ -47,6 +45,9 @@ def apply_change(record: Record | None, event_id: str, change: RecordChange, now
         if given:
             after[key] = given
     changes = _checked_changes(change.changes)
+    if "reason" in changes:
+        # The blocker is that of the reason.
+        changes.setdefault("blocker", None)
     if change.boot_id and ("verified_at" in change.stamp or changes.get("verified_at")):
         # A boot id belongs to a check. A note that is written after a reboot must not make an old check valid.
         after["boot_id"] = change.boot_id

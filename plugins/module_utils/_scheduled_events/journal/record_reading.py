@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Read the records in their directory, and set aside files that are no record of this VM. Files are only renamed."""
@@ -34,11 +32,12 @@ class RecordFiles(t.NamedTuple):
 
 
 class RecordsReading(t.NamedTuple):
-    """All records, oldest first; readable is False when there may be more than could be read."""
+    """All records, oldest first; readable is False when there may be more than could be read, and entered is False where the folder itself could not be."""
 
     records: list[Record]
     problems: list[str]
     readable: bool
+    entered: bool = True
 
 
 class RecordsReader:
@@ -55,7 +54,7 @@ class RecordsReader:
         except FileNotFoundError:
             return RecordsReading([], [], True)
         except OSError as error:
-            return RecordsReading([], [f"The records in {self.files.where} cannot be read: {error}."], False)
+            return RecordsReading([], [f"The records in {self.files.where} cannot be read: {error}."], False, entered=False)
         records, problems, readable = [], _report_set_aside(self.files.where, names), True
         stems = sorted({place[0] for place in map(schema.split_name, names) if place})
         if limit is not None and len(stems) > limit:

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """The schema of a record, for the VM that keeps it and the controller that reads it: its keys, their kinds, and the names of its files."""
@@ -26,6 +24,7 @@ RECORD_KINDS: t.Mapping[str, str] = {
     "event": "event",
     "phase": "phase",
     "reason": "text",
+    "blocker": "object",
     "history": "history",
     "vm_id": "text",
     "vm_name": "text",
@@ -57,7 +56,7 @@ EVENT_KINDS: t.Mapping[str, str] = {
     "resources": "texts",
     "duration_in_seconds": "whole",
 }
-# before: what the method found before it acted, its finding.
+# before: what the method found before it acted, its finding. error_kind: BY_HAND, or null.
 METHOD_KINDS: t.Mapping[str, str] = {
     "id": "text",
     "method": "text",
@@ -67,8 +66,11 @@ METHOD_KINDS: t.Mapping[str, str] = {
     "boot_id": "text",
     "at": "time",
     "error": "text",
+    "error_kind": "text",
     "outside": "flag",
 }
+# The kind of a method's error: it cannot be undone from here, and an operator has to.
+BY_HAND = "by_hand"
 HISTORY_KINDS: t.Mapping[str, str] = {"phase": "phase", "at": "time"}
 
 # found: the method has not acted yet, according to the record. begun: it may have acted. undoing: its undo may have acted.

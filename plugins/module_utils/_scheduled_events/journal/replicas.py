@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Replicas of other VMs' records: a VM that loses its disk must not lose the findings by which changes outside the VM are undone.
@@ -112,7 +110,7 @@ def checked_restore(given: t.Mapping[str, t.Any]) -> Record:
     """Return a record to continue from. Raise RecordsError unless it holds the findings of methods outside the VM and nothing else."""
     record = checked_record(given)
     event_id = schema.event_id_of(record)
-    for key in ("rule", "decision", "reason", "deadline", "verified_at", "approving_at", "approved_at", "started_at", "outcome"):
+    for key in ("rule", "decision", "reason", "blocker", "deadline", "verified_at", "approving_at", "approved_at", "started_at", "outcome"):
         if record[key]:
             raise RecordsError(f"the record to restore of event {event_id} has {key}; only findings of methods outside are restored.")
     if record["phase"] != "draining":

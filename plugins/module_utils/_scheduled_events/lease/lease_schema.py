@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """The schema of a lease and the name of its file. Pure functions.
@@ -20,6 +18,7 @@ from ..core.bounded_json import load_bounded
 from ..core.limits import LEASES, TEXT
 from ..host.system import utc_text
 from ..journal.record_schema import RecordsError, shorten
+from .lease_time import LONGEST_LEASE
 
 Lease = t.Dict[str, t.Any]
 
@@ -29,8 +28,6 @@ KINDS = ("events", "upgrade")
 UPGRADE = "upgrade:"
 RUN = re.compile(r"[a-z0-9]{4,32}")
 FILE_NAME = re.compile(r"claim-([a-z0-9]{4,32})-([0-9a-f]{16})\.([0-9]{1,15})\.json")
-# No action takes longer. A limit that lies further ahead was set by a clock that has been put back since.
-LONGEST_SECONDS = 6 * 3600.0
 
 
 class LeaseName(t.NamedTuple):
@@ -83,15 +80,15 @@ def checked_seconds(seconds: t.Any) -> float:
         amount = float(seconds)
     except (TypeError, ValueError):
         raise RecordsError(f"lease.seconds must be a number of seconds, and is {shorten(seconds)}.")
-    if not 0 < amount <= LONGEST_SECONDS:
-        raise RecordsError(f"lease.seconds must be more than 0 and at most {LONGEST_SECONDS:.0f}, and is {shorten(seconds)}.")
+    if not 0 < amount <= LONGEST_LEASE:
+        raise RecordsError(f"lease.seconds must be more than 0 and at most {LONGEST_LEASE:.0f}, and is {shorten(seconds)}.")
     return amount
 
 
 def has_expired(limit: int, now: float) -> bool:
     """Return whether any run may remove a lease."""
     left = limit / 1000.0 - now
-    return left < 0 or left > LONGEST_SECONDS + 60
+    return left < 0 or left > LONGEST_LEASE + 60
 
 
 def encode_lease(event_id: str, kind: str, who: str, groups: t.Mapping[str, str], now: str) -> bytes:

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Take all actions of one VM in an iteration, in order, each under its lease, and return what is observed then. It decides nothing."""
@@ -17,6 +15,7 @@ from ..discovery.endpoint import open_client
 from ..drain.orders import Identity, OrderError, drain_order, undo_order
 from ..host.access import Failed, HostAccess, Result
 from ..host.files import Files
+from ..host.machine.time_limits import with_limit
 from ..host.system import Host
 from ..imds.enabled_since import boot_id_of
 from ..journal.record_changes import RecordChange
@@ -25,6 +24,7 @@ from ..journal.record_store import RecordStore
 from ..lease.host_marks import leave_mark
 from ..lease.lease_operations import UnderLease
 from ..lease.lease_store import LeaseStore
+from ..lease.lease_time import MOST_SECONDS
 from .leased_record import LeasedRecord
 from .maintenance_info import observation_arguments, observe
 from .maintenance_record import change_records, record_arguments
@@ -41,8 +41,6 @@ RECORD_STATES = {"acquire": "leased", "release": "released", "write": "present",
 RECORD_OPTIONS = ("event_id", "event", "changes", "stamp", "restore", "expected_revision", "lease", "expired")
 # An approval must not outlast a pass: it is decided anew in the next iteration.
 APPROVAL_PATIENCE = {"request_timeout": 20.0, "retries": 1}
-# Of one run. The controller gives up after 150 s (roles/respond/tasks/act.yml), and a lease lasts 180 s.
-MOST_SECONDS = 75.0
 ACTIONS = (*RECORD_STATES, "approve", "undo", "recover", "drain", "take_over")
 
 
@@ -54,8 +52,9 @@ def act_arguments() -> dict[str, dict[str, t.Any]]:
         "identity": {"type": "dict", "options": {"vm_id": {"type": "str"}, "vm_name": {"type": "str"}}},
         "observe": {"type": "bool", "default": True},
         "host_mark": {"type": "str"},
-        # The action of this name keeps it on the controller.
+        # The action of this name keeps them on the controller.
         "vm_settings": {"type": "dict"},
+        "settings_of": {"type": "str"},
     }
 
 
@@ -137,7 +136,8 @@ class Acting:
             # Imported here only: most runs of this module drain nothing, and a module compiles what it imports each time.
             from ..drain.undo import Undo
 
-            return _of(Undo(undo_order(action), self._journal(action), self._machine).run())
+            lease = self._under_lease(action)
+            return _of(Undo(undo_order(action), self._journal(action, lease), with_limit(self._machine, lease.limit)).run())
         if name == "drain":
             if self._access.check_mode:
                 return {"state": "draining", "changed": True}
@@ -149,7 +149,8 @@ class Acting:
     def _drain(self, action: Action) -> Result:
         from ..drain.engine import Drain  # as in _take
 
-        outcome = Drain(drain_order(action), self._journal(action), self._machine, self._identity).run()
+        lease = self._under_lease(action)
+        outcome = Drain(drain_order(action), self._journal(action, lease), with_limit(self._machine, lease.limit), self._identity).run()
         if outcome.warning:
             self._access.warn(printable(outcome.warning, LONGEST_LINE))
         return dict(_of(outcome), warning=outcome.warning, handover=dict(outcome.handover))
@@ -202,12 +203,15 @@ class Acting:
 
     def _note(self, event_id: str, action: Action, change: RecordChange) -> None:
         if not self._access.check_mode:
-            self._journal(dict(action, event_id=event_id)).write(change)
+            about = dict(action, event_id=event_id)
+            self._journal(about, self._under_lease(about)).write(change)
 
-    def _journal(self, action: Action) -> LeasedRecord:
+    def _under_lease(self, action: Action) -> UnderLease:
         if not str(action.get("event_id") or "").strip():
             raise OrderError("event_id is missing")
-        lease = UnderLease(LeaseStore(self._files, self._host), action.get("lease"), str(action.get("event_id")))
+        return UnderLease(LeaseStore(self._files, self._host), action.get("lease"), str(action.get("event_id")))
+
+    def _journal(self, action: Action, lease: UnderLease) -> LeasedRecord:
         return LeasedRecord(RecordStore(self._files, self._host), lease, str(action.get("event_id")), self._identity.vm_id, self._access.log)
 
 

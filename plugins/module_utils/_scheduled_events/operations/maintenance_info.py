@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """One observation of a VM: its document, identity, health, records and leases. It decides nothing."""
@@ -58,6 +56,8 @@ def observe(client: Client, files: Files, host: Host, options: t.Mapping[str, t.
     reading = RecordStore(files, host).read_all(identity["vm_id"], set_aside=not check_mode)
     in_service, why = host.check_health(options.get("health"))
     watcher = host.watcher()
+    # Where the folder itself cannot be read, the others would repeat that.
+    others = leases.problems + replicas.problems + tombstones.problems + upgrades.problems + asked.problems
     return {
         "vm_name": vm_name,
         "document_incarnation": document.incarnation,
@@ -75,10 +75,9 @@ def observe(client: Client, files: Files, host: Host, options: t.Mapping[str, t.
         "in_service_why": why,
         "watcher": watcher._asdict() if watcher else None,
         "records": [_with_age(record, now) for record in reading.records],
-        "records_problems": _without_repeats(
-            files.where, reading.problems, leases.problems + replicas.problems + tombstones.problems + upgrades.problems + asked.problems
-        ),
+        "records_problems": reading.problems + (others if reading.entered else []),
         "records_readable": reading.readable and leases.readable,
+        "cannot_write": asked.cannot_write,
         "leases": leases.leases,
         "replicas": replicas.replicas,
         "tombstones": tombstones.tombstones,
@@ -114,12 +113,6 @@ def _identify(client: Client, options: t.Mapping[str, t.Any]) -> tuple[Identity,
     except ScheduledEventsError as error:
         client.warn(f"Who this VM is cannot be read, only its name is known, as given with vm_name: {error}")
         return read_identity(None), given
-
-
-def _without_repeats(where: str, records: list[str], others: list[str]) -> list[str]:
-    """Return all problems. Where the directory itself cannot be read, leave out the others, which would repeat that."""
-    began = f"The records in {where} cannot be read: "
-    return records if any(problem.startswith(began) for problem in records) else records + others
 
 
 def _without_raw(event: dict[str, t.Any], include_raw: bool) -> dict[str, t.Any]:

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """The operation of the module maintenance_record: options in, result out."""
@@ -17,7 +15,7 @@ from ..journal.record_schema import RecordsError, stem
 from ..journal.record_store import DEFAULT_PATH, RecordStore, Written
 from ..journal.replicas import ReplicaStore, checked_restore, replica_argument
 from ..journal.tombstones import Tombstones
-from ..lease.lease_operations import UnderLease, change_leases, check_lease_options, lease_argument
+from ..lease.lease_operations import LEASE_STATES, UnderLease, change_leases, check_lease_options, lease_argument
 from ..lease.lease_store import LeaseStore
 from ..lease.progress_marks import change_progress_marks, upgrade_argument
 from .leased_record import log_phase, write_under_lease
@@ -38,12 +36,17 @@ def record_arguments() -> dict[str, dict[str, t.Any]]:
         "vm_id": {"type": "str"},
         "vm_name": {"type": "str"},
         "older_than": {"type": "int", "default": 86400},
-        "lease": lease_argument(),
+        "lease": _lease_of_a_write(),
         "expired": {"type": "list", "elements": "str", "default": []},
         "replica": replica_argument(),
         "restore": {"type": "dict"},
         "upgrade": upgrade_argument(),
     }
+
+
+def _lease_of_a_write() -> dict[str, t.Any]:
+    spec = lease_argument()
+    return {**spec, "options": {**spec["options"], "acquire": {"type": "bool", "default": False}}}
 
 
 def record_required_if() -> list[list[t.Any]]:
@@ -62,7 +65,7 @@ def change_records(files: Files, host: Host, options: t.Mapping[str, t.Any], che
     """Make the change that the options request; ``log`` gets one line for each new phase that was written. Raise RecordsError."""
     check_lease_options(options)
     records, leases = RecordStore(files, host), LeaseStore(files, host)
-    if options["state"] in ("leased", "released"):
+    if options["state"] in LEASE_STATES:
         return change_leases(leases, options, check_mode)
     if options["state"] == "replicated":
         return _keep_replica(ReplicaStore(files, host), options["replica"], check_mode)

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """What is wrong with the options of an observation.
@@ -22,6 +20,8 @@ from ..imds.transport import split_endpoint
 HIGHEST_PORT = 65535
 # The words that Ansible takes for true and false.
 TRUTHS = frozenset(("true", "false", "yes", "no", "on", "off", "y", "n", "t", "f", "1", "0", "1.0", "0.0"))
+# Options whose text is checked by functions with errors that begin with the option's name.
+NAMED = ("endpoint", "records_path")
 # Options in the order in which a message names them.
 OPTIONS = ("endpoint", "api_version", "records_path", "health", "vm_name", "boot_id")
 
@@ -33,11 +33,12 @@ class Problem(t.NamedTuple):
 
     option: str
     text: str
+    begins_with_it: bool = False
+    """Whether the text begins with the option's own name, as errors of other functions do."""
 
     def of(self, name: str) -> str:
-        """Return the problem with the name that the option has for a reader. Errors of other functions begin with its own."""
-        own = f"{self.option} is "
-        return f"{name} is {self.text[len(own) :]}" if self.text.startswith(own) else f"{name}: {self.text}"
+        """Return the problem with the name that the option has for a reader."""
+        return name + self.text[len(self.option) :] if self.begins_with_it else f"{name}: {self.text}"
 
 
 def problems(
@@ -57,7 +58,8 @@ def problems(
         "vm_name": _text,
         "boot_id": _text,
     }
-    return [Problem(name, text) for name in OPTIONS if options.get(name) is not None for text in checks[name](options[name])]
+    given = [(name, options[name]) for name in OPTIONS if options.get(name) is not None]
+    return [Problem(name, text, name in NAMED and _is_text(value)) for name, value in given for text in checks[name](value)]
 
 
 def refuse_wrong(options: t.Mapping[str, t.Any]) -> None:

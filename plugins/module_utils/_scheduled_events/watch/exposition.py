@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Prometheus' text format 0.0.4, and the file in which node_exporter's textfile collector finds it. No library: the asker's memory is small."""
@@ -57,8 +55,8 @@ def _labels(labels: t.Mapping[str, str]) -> str:
     return f"{{{inside}}}" if inside else ""
 
 
-class FiguresFile:
-    """One file of figures in a folder of other programs, with temporary files that no other writer takes for its own. The methods raise OSError."""
+class MetricsFile:
+    """One file of metrics in a folder of other programs, with temporary files that no other writer takes for its own. The methods raise OSError."""
 
     def __init__(self, where: str, name: str) -> None:
         self._folder = SharedFolder(where, mode=MODE, temporary=f".{name}-")
@@ -69,7 +67,7 @@ class FiguresFile:
         self._folder.write(self._name, exposition(metrics), durable=False)
 
     def remove(self) -> None:
-        """Remove the file, so that old figures are not taken for those of now."""
+        """Remove the file, so that old metrics are not taken for those of now."""
         self._folder.remove(self._name)
 
     def remove_leftovers(self) -> None:

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """The watcher's command line: one archive, started by systemd as ``ask``, ``drain``, ``seen`` or ``tell``, each with the path of the settings.
@@ -22,8 +20,8 @@ from .settings import WINDOWS, Settings, SettingsError, read_settings
 if t.TYPE_CHECKING:
     from ..core.clock import Clock
     from ..host.system import Host
-    from .ask.asker import Figures
-    from .ask.marks import Marks
+    from .ask.asker import Metrics
+    from .ask.due_triggers import DueTriggers
     from .service_manager import Systemd, Timer
     from .spool import Spool
 
@@ -106,9 +104,9 @@ def ask(call: Call) -> None:
     runtime_folder.remove(NAME)
     manager, spool = _manager(settings), Spool(state_folder)
     client = Client(LocalTransport(settings.endpoint), settings.api_version, retries=0, connect_timeout=CONNECT_SECONDS, clock=clock, warn=call.log)
-    figures = _figures(settings.figures_folder, host, call.log) if settings.figures_folder else None
-    marks = _marks(settings, host, clock, call.log) if settings.drain_types else None
-    stores = Stores(KnownStore(state_folder), spool, State(runtime_folder, host), figures, marks)
+    metrics = _metrics(settings.figures_folder, host, call.log) if settings.figures_folder else None
+    due_triggers = _due_triggers(settings, host, clock, call.log) if settings.drain_types else None
+    stores = Stores(KnownStore(state_folder), spool, State(runtime_folder, host), metrics, due_triggers)
     manager.ready()
     try:
         Asker(client, settings, stores, host, clock, _after_request(call, manager, spool, clock)).run(lambda: False)
@@ -141,17 +139,17 @@ def _after_request(call: Call, manager: Systemd | Timer, spool: Spool, clock: Cl
     return after_request
 
 
-def _figures(where: str, host: Host, log: Log) -> Figures:
-    from .ask.figures import WatchFigures
+def _metrics(where: str, host: Host, log: Log) -> Metrics:
+    from .ask.metrics import WatchMetrics
 
-    return WatchFigures(where, host, log)
+    return WatchMetrics(where, host, log)
 
 
-def _marks(settings: Settings, host: Host, clock: Clock, log: Log) -> Marks:
-    from .ask.marks import Marks
+def _due_triggers(settings: Settings, host: Host, clock: Clock, log: Log) -> DueTriggers:
+    from .ask.due_triggers import DueTriggers
     from .drain.triggers import Triggers
 
-    return Marks(Triggers(settings.drain_folder), settings, host, clock, log)
+    return DueTriggers(Triggers(settings.drain_folder), settings, host, clock, log)
 
 
 class _Stopped(BaseException):

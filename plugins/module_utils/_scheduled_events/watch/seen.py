@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Which events a controller's run has seen, by this VM's own records: only that ends the repetition of a message.
@@ -20,7 +18,7 @@ from ..journal.record_schema import UNSEEN, Record, event_id_of
 from ..journal.record_store import DEFAULT_PATH, RecordStore
 from .changes import GONE
 from .message import TYPES
-from .record_figures import RecordFigures
+from .record_metrics import RecordMetrics
 from .settings import Settings
 from .shared_folder import SharedFolder
 
@@ -32,19 +30,19 @@ Seen = t.Mapping[str, str]
 
 
 def publish(settings: Settings) -> None:
-    """Write the phases of all recorded events, and their figures, as root. Raise OSError. Without records the list is empty."""
+    """Write the phases of all recorded events, and their metrics, as root. Raise OSError. Without records the list is empty."""
     host = LocalHost()
     reading = RecordStore(LocalFiles(settings.records_path or DEFAULT_PATH), host).read_all(None, set_aside=False)
-    figures = RecordFigures(settings.figures_folder) if settings.figures_folder else None
+    metrics = RecordMetrics(settings.figures_folder) if settings.figures_folder else None
     if not reading.readable:
         # An empty list would do no harm, but it would hide why messages are repeated.
-        raise OSError("; ".join([*reading.problems, *_withdraw(figures)]))
+        raise OSError("; ".join([*reading.problems, *_withdraw(metrics)]))
     phases = {event_id_of(record).strip().lower(): _what_a_run_knows(record) for record in reading.records}
     folder = SharedFolder(settings.seen_folder, mode=0o644)
     folder.remove_leftovers()
     folder.write(NAME, json.dumps(phases, sort_keys=True).encode("ascii"), durable=False)
-    if figures:
-        figures.write(reading.records, host.now())
+    if metrics:
+        metrics.write(reading.records, host.now())
 
 
 def _what_a_run_knows(record: Record) -> str:
@@ -52,13 +50,13 @@ def _what_a_run_knows(record: Record) -> str:
     return UNSEEN if record["watcher"] == UNSEEN else str(record["phase"])
 
 
-def _withdraw(figures: RecordFigures | None) -> list[str]:
-    """Remove the figures of records that can no longer be read. Return what went wrong."""
+def _withdraw(metrics: RecordMetrics | None) -> list[str]:
+    """Remove the metrics of records that can no longer be read. Return what went wrong."""
     try:
-        if figures:
-            figures.remove()
+        if metrics:
+            metrics.remove()
     except OSError as error:
-        return [f"The old figures cannot be removed: {error}"]
+        return [f"The old metrics cannot be removed: {error}"]
     return []
 
 

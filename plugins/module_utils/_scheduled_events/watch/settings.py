@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """The settings of the watcher, which role watch writes to one file that only root can change. The credential is a file of its own."""
@@ -63,7 +61,7 @@ class Settings(t.NamedTuple):
     state_folder: str = "/var/lib/azure-maintenance-watch"
     seen_folder: str = "/run/azure-maintenance-seen"
     figures_folder: str | None = None
-    """The folder of node_exporter's textfile collector; None to write no figures."""
+    """The folder of node_exporter's textfile collector; None to write no metrics."""
     records_path: str | None = None
     """The folder of this VM's records; None for the default of the modules."""
     drain_types: t.Sequence[str] = ()
@@ -135,8 +133,8 @@ def _wrong_values(settings: Settings, prefix: str) -> t.Iterator[tuple[str, str 
     for key in ("vm_name", "records_path", "tell_url", "tell_folder", "tell_credential_file", "tell_certificates", "figures_folder", *CLIENT):
         yield key, None if isinstance(getattr(settings, key), (str, type(None))) and getattr(settings, key) != "" else "a text that is not empty, or left out"
     yield "endpoint", None if settings.endpoint != DISCOVER else "an address such as http://169.254.169.254"
-    figures = settings.figures_folder
-    yield "figures_folder", None if figures is None or (figures.startswith("/") and not figures.endswith("/")) else "a whole path without / at its end"
+    metrics = settings.figures_folder
+    yield "figures_folder", None if metrics is None or (metrics.startswith("/") and not metrics.endswith("/")) else "a whole path without / at its end"
     yield "tell_url", None if settings.tell_url is None or _is_good_url(settings.tell_url) else GOOD_URL
     one_place = settings.tell_folder is None or settings.tell_url is None
     yield "tell_folder", None if one_place else f"empty where {prefix}tell_url is given: messages go to one place"
@@ -158,7 +156,7 @@ def _wrong_client(settings: Settings, prefix: str) -> t.Iterator[tuple[str, str 
 def _wrong_on_windows(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
     """What needs systemd, or a user of its own."""
     yield "drain_types", None if not settings.drain_types else "an empty list, because a Windows VM does not drain by itself; a run of respond drains it"
-    yield "figures_folder", None if settings.figures_folder is None else "empty, because the watcher writes no figures on Windows"
+    yield "figures_folder", None if settings.figures_folder is None else "empty, because the watcher writes no metrics on Windows"
 
 
 def _is_good_url(url: str) -> bool:

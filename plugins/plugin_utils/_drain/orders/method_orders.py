@@ -1,31 +1,70 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """What role drain takes one after the other: the methods of a drain, and in reverse those of an undo. Pure; the tasks only do."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
+from ....module_utils._scheduled_events.drain.methods.none import NoMethod
+from ....module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS
+from ....module_utils._scheduled_events.journal.recorded import Recorded
 from ..._core import plain_values
+from ..kinds.findings import data
+from ..kinds.kind import KindInParts
+from ..kinds.registry import kind_of
 from ..records import reports
-from ..records.findings import Place, data, read_haproxy
-from ..records.matching import (
-    Recorded,
-    acts_elsewhere,
-    covered,
-    match,
-    read_recorded,
-    server_of,
-)
-from ..settings.configured import HAPROXY, WSFC, Configured, is_local, read_configured
+from ..records.matching import acts_elsewhere, is_well_named, match, read_recorded
+from ..settings.configured import Configured, read_configured
+
+
+class Reach(TypedDict, total=False):
+    """What a method may know and reach beside its VM, as keys of an order; one that reaches nothing has none of them. The settings alone say it."""
+
+    hosts: list[str]
+    """Hosts of the inventory that are members of its cluster."""
+    addresses: list[str]
+    """Daemons that it may talk to beside those of its VM."""
+
+
+def reach_of(name: str, kind: str, entries: Sequence[Configured]) -> Reach:
+    """Return what the first entry of this name lets its method reach; nothing where it is of another kind."""
+    entry = next((entry for entry in entries if entry.name == name), None)
+    method = METHODS.get(kind) or WINDOWS_METHODS.get(kind)
+    if entry is None or entry.kind != kind or method is None:
+        return {}
+    options = method.options.items()
+    hosts = [value for name, option in options if option.hosts for value in _texts_of(entry.given.get(name, option.default))]
+    addresses = [value for name, option in options if option.address for value in _texts_of(entry.given.get(name, option.default))]
+    found: Reach = {}
+    if hosts:
+        found["hosts"] = list(dict.fromkeys(hosts))
+    if addresses:
+        found["addresses"] = list(dict.fromkeys(addresses))
+    return found
+
+
+def _texts_of(given: Any) -> list[str]:
+    """Return the texts of an option: one, a list of them, or the values of a mapping."""
+    if isinstance(given, str):
+        return [given] if given else []
+    return plain_values.texts(list(given.values()) if isinstance(given, Mapping) else given)
+
+
+def members_of_orders(methods: Any, name_of: Callable[[str], str | None]) -> dict[str, str]:
+    """Return the names in Azure of the hosts that the orders name; one that is not known is missing. C(name_of) tells it by the variables of a host."""
+    hosts = [host for order in map(plain_values.mapping, plain_values.items(methods)) for host in plain_values.texts(order.get("hosts"))]
+    names = {host: name_of(host) for host in dict.fromkeys(hosts)}
+    return {host: name for host, name in names.items() if name is not None}
+
 
 # Phases in which a drain is kept as it is recorded, whatever the settings say by now.
 SETTLED = ("drained", "approved", "started")
+# An option that names no host, by its type.
+NOTHING: Mapping[str, Any] = {"mapping": {}, "texts": [], "text": ""}
 
 
-class MethodOrder(TypedDict):
+class MethodOrder(Reach):
     """One method, as role drain takes it."""
 
     id: str
@@ -53,108 +92,125 @@ def drain_orders(record: Any, methods: Any, former: Any, host: str, system: str)
     present = [one for one in recorded if one.state != "undone"]
     entries = tuple(entry for entry in read_configured(methods, former) if not entry.former)
     if plain_values.mapping(record).get("phase") in SETTLED and present:
-        return [_settled(one, recorded, entries, host, system) for one in present]
+        return _with_reach([_settled(one, recorded, entries, host, system) for one in present], entries)
     known = {one.identifier: one for one in recorded}
-    return [_configured(entry, known.get(entry.name), host, system) for entry in entries]
+    return _with_reach([_configured(entry, known.get(entry.name), host, system) for entry in entries], entries)
+
+
+def _with_reach(orders: Iterable[MethodOrder], entries: Sequence[Configured]) -> list[MethodOrder]:
+    return [{**order, **reach_of(order["id"], order["kind"], entries)} for order in orders]
 
 
 def _settled(one: Recorded, recorded: Sequence[Recorded], entries: Sequence[Configured], host: str, system: str) -> MethodOrder:
-    if not one.well_named:
+    if not is_well_named(one):
         return _step(one, report=reports.malformed(one, host))
     entry = match(one, recorded, entries, host)
     if not acts_elsewhere(one, system):
-        return _step(one, where="own", options=one.options, override=_replicas(one, entry), given=entry.given if entry else {})
+        return _step(one, where="own", options=one.options, override=_asked(one, entry), given=entry.given if entry else {})
     if entry is None:
         return _step(one, report=reports.not_checked(one, host))
     return _step(one, given=entry.given, outside=entry.outside, report=_another_target(one, entry, host))
 
 
 def _configured(entry: Configured, present: Recorded | None, host: str, system: str) -> MethodOrder:
-    one = Recorded(entry.name, entry.kind, "new", entry.outside, {}, None)
+    one = Recorded(entry.name, entry.kind, outside=entry.outside)
     if present is None or (present.state == "undone" and present.kind == entry.kind):
-        return _step(one, where=_where(entry, system), given=entry.given, override=_replicas(one, entry))
+        return _step(one, where=_where(entry, system), given=entry.given, override=_asked(one, entry))
     if present.kind != entry.kind:
         return _step(one, report=reports.another_kind(present, entry))
-    if is_local(entry.kind, system) and not entry.outside and not present.outside:
+    if _where(entry, system) == "own" and not present.outside:
         # It goes on with the options that its undo will have.
-        options = {} if present.untouched else present.options
-        return _step(one, where="own", given=entry.given, options=options, override=_replicas(present if options else one, entry))
-    return _step(one, where=_where(entry, system), given=entry.given, report=None if present.untouched else _another_target(present, entry, host))
+        options = {} if present.found_nothing else present.options
+        return _step(one, where="own", given=entry.given, options=options, override=_asked(present if options else one, entry))
+    return _step(one, where=_where(entry, system), given=entry.given, report=None if present.found_nothing else _another_target(present, entry, host))
 
 
 def _where(entry: Configured, system: str) -> str:
-    return "own" if is_local(entry.kind, system) and not entry.outside else "controller"
+    return "own" if kind_of(entry.kind).is_local(system) and not entry.outside else "controller"
 
 
 def _another_target(one: Recorded, entry: Configured, host: str) -> str | None:
-    finding = read_haproxy(one.before) if one.kind == HAPROXY and not one.untouched else None
-    if one.kind != HAPROXY or one.untouched or (finding and (not finding.places or covered(finding, entry, host))):
+    kind = kind_of(one.kind)
+    if not isinstance(kind, KindInParts) or one.found_nothing:
         return None
-    return reports.not_checked(one, host)
+    parts = kind.parts(one.before)
+    same = parts is not None and (not parts or kind.named(parts, entry.given, host))
+    return None if same else reports.not_checked(one, host)
 
 
-def _replicas(one: Recorded, entry: Configured | None) -> dict[str, Any]:
-    """For wsfc, what is asked of other hosts: which they are, and which availability groups, the variables say."""
-    if one.kind != WSFC:
-        return {}
+def _asked(one: Recorded, entry: Configured | None) -> dict[str, Any]:
+    """What is asked of other hosts: which they are, the variables say, and of what they take over the record what the variables name, too."""
     given = entry.given if entry else {}
-    groups = plain_values.texts(given.get("availability_groups"))
-    recorded = plain_values.texts(one.options.get("availability_groups")) if one.options else groups
-    return {"replicas": dict(plain_values.mapping(given.get("replicas"))), "availability_groups": [group for group in recorded if group in groups]}
+    found: dict[str, Any] = {}
+    for name, option in kind_of(one.kind).asked_of_hosts.items():
+        if option.takeover:
+            named = plain_values.texts(given.get(name))
+            recorded = plain_values.texts(one.options.get(name)) if one.options else named
+            found[name] = [item for item in recorded if item in named]
+        else:
+            found[name] = given.get(name, NOTHING[option.kind])
+    return found
 
 
 def undo_orders(record: Any, methods: Any, former: Any, host: str, system: str, wrong: Mapping[int, str] | None = None) -> list[MethodOrder]:
-    """What undoes a drain, the last method first. C(wrong) has what is wrong with former entries (former.py): they are reported and not run."""
+    """What undoes a drain, the last method first. C(wrong) has what is wrong with former entries (validation.py): they are reported and not run."""
     recorded = read_recorded(record)
     entries = read_configured(methods, former, wrong)
     orders: list[MethodOrder] = []
     for one in reversed([one for one in recorded if one.state != "undone"]):
-        orders += [_with_reason(order, wrong or {}) for order in _undo(one, recorded, entries, host, system)]
-    return orders
+        orders += _undo(one, recorded, entries, host, system, tuple((wrong or {}).values()))
+    return _with_reach(orders, entries)
 
 
-def _with_reason(order: MethodOrder, wrong: Mapping[int, str]) -> MethodOrder:
-    """A report with what is wrong in drain_methods_former: mostly it is why the method was not found there."""
-    if order["report"] is None or order["where"] == "own" or any(words in order["report"] for words in wrong.values()):
-        return order
-    return {**order, "report": " ".join((order["report"], *wrong.values()))}
-
-
-def _undo(one: Recorded, recorded: Sequence[Recorded], entries: Sequence[Configured], host: str, system: str) -> list[MethodOrder]:
-    if not one.well_named:
-        return [_step(one, report=reports.malformed(one, host))]
-    if one.untouched:
+def _undo(one: Recorded, recorded: Sequence[Recorded], entries: Sequence[Configured], host: str, system: str, wrong: Sequence[str]) -> list[MethodOrder]:
+    if not is_well_named(one):
+        return [_step(one, report=_with_reason(reports.malformed(one, host), wrong))]
+    if one.found_nothing:
         return [_step(one, where="own", runs=False)]
-    if not acts_elsewhere(one, system):
-        return [_step(one, where="own", options=one.options, override={"replicas": {}} if one.kind == WSFC else {})]
     entry = match(one, recorded, entries, host)
+    if not acts_elsewhere(one, system):
+        return [_step(one, where="own", options=one.options, override=_asked_by_undo(one, entry))]
     if entry is not None and entry.problem is not None:
         return [_step(one, report=reports.wrong_entry(one, entry, host))]
-    if one.kind == HAPROXY:
-        return _undo_haproxy(one, entry, entries, host)
+    kind = kind_of(one.kind)
+    if isinstance(kind, KindInParts):
+        return _undo_parts(one, kind, entry, entries, host, wrong)
     if entry is None:
-        return [_step(one, report=reports.not_configured(one, host))]
+        return [_step(one, report=_with_reason(reports.not_configured(one, host), wrong))]
     return [_step(one, given=entry.given, runs=not entry.by_hand, outside=entry.outside)]
 
 
-def _undo_haproxy(one: Recorded, entry: Configured | None, entries: Sequence[Configured], host: str) -> list[MethodOrder]:
+def _asked_by_undo(one: Recorded, entry: Configured | None) -> dict[str, Any]:
+    """What other hosts are, the variables say. An undo has none of them take over anything."""
+    asked = kind_of(one.kind).asked_of_hosts
+    given = entry.given if entry and not any(option.takeover for option in asked.values()) else {}
+    return {name: given.get(name, NOTHING[option.kind]) for name, option in asked.items() if option.hosts}
+
+
+def _with_reason(report: str, wrong: Sequence[str]) -> str:
+    """Add what is wrong in drain_methods_former: mostly it is why a method was not found there."""
+    return " ".join((report, *wrong))
+
+
+def _undo_parts(
+    one: Recorded, kind: KindInParts[Any], entry: Configured | None, entries: Sequence[Configured], host: str, wrong: Sequence[str]
+) -> list[MethodOrder]:
     """One step for each entry that names a part of what was found; what none of them names is reported."""
-    finding = read_haproxy(one.before)
-    if entry is not None and entry.by_hand and not plain_values.texts(entry.given.get("balancers")):
+    parts = kind.parts(one.before)
+    if entry is not None and entry.by_hand and not kind.names_parts(entry.given):
         return [_step(one, runs=False)]
-    if finding is None:
-        return [_step(one, report=reports.malformed(one, host))]
+    if parts is None:
+        return [_step(one, report=_with_reason(reports.malformed(one, host), wrong))]
     more = [other for other in entries if other is not entry and _may_be_part(one, other)]
-    left = set(finding.places)
+    left = set(parts)
     orders: list[MethodOrder] = []
     for other in [*([entry] if entry else []), *more]:
-        places = [place for place in covered(finding, other, host) if place in left]
-        left.difference_update(places)
-        if places and not other.by_hand:
-            orders.append(_step(one, given=_narrowed(other, places, host), outside=other.outside, ends=False))
-    # What was in maintenance before stays so: nothing of it has to come back.
-    missing = [place for place in finding.places if place in left and place.state != "maint"]
-    report = reports.unnamed_places(finding.server, missing, host) if missing else None
+        mine = [part for part in kind.named(parts, other.given, host) if part in left]
+        left.difference_update(mine)
+        if mine and not other.by_hand:
+            orders.append(_step(one, given=kind.narrowed(other.given, mine, host), outside=other.outside, ends=False))
+    missing = [part for part in parts if part in left and kind.is_to_undo(part)]
+    report = _with_reason(kind.unnamed(missing, host), wrong) if missing else None
     if not orders:
         return [_step(one, runs=False, report=report)]
     orders[-1]["ends"], orders[-1]["report"] = report is None, report
@@ -163,21 +219,11 @@ def _undo_haproxy(one: Recorded, entry: Configured | None, entries: Sequence[Con
 
 def _may_be_part(one: Recorded, other: Configured) -> bool:
     """Whether an entry may stand for a part of what was found: a former one, or, where names say nothing, any."""
-    if other.kind != HAPROXY:
+    if other.kind != one.kind:
         return False
     if other.named:
         return other.former and other.name == one.identifier
     return other.former or one.has_default_name
-
-
-def _narrowed(entry: Configured, places: Sequence[Place], host: str) -> dict[str, Any]:
-    """The options of an entry, for these places only."""
-    return {
-        **entry.given,
-        "server": server_of(entry, host),
-        "balancers": list(dict.fromkeys(place.balancer for place in places)),
-        "backends": list(dict.fromkeys(place.backend for place in places)),
-    }
 
 
 def _step(
@@ -194,7 +240,7 @@ def _step(
 ) -> MethodOrder:
     return {
         "id": one.identifier,
-        "kind": one.kind if one.well_named else "none",
+        "kind": one.kind if is_well_named(one) else NoMethod.name,
         "where": where,
         "given": dict(given or {}),
         "options": dict(options or {}),
@@ -211,10 +257,4 @@ def finding_of(before: Any, order: Mapping[str, Any], host: str) -> Any:
     """What a record says that was found, as far as a step may use it; read again after each write, because the VM answers it."""
     if order.get("where") == "own":
         return data(before) if isinstance(before, Mapping) else {}
-    if order.get("kind") != HAPROXY:
-        return data(before) if isinstance(before, Mapping) else {}
-    finding = read_haproxy(before)
-    entry = next(iter(read_configured([{"method": HAPROXY, **plain_values.mapping(order.get("given"))}], [])), None)
-    if finding is None or entry is None:
-        return {}
-    return {"server": server_of(entry, host), "balancers": type(finding)(finding.server, covered(finding, entry, host)).values()["balancers"]}
+    return kind_of(str(order.get("kind"))).used(before, plain_values.mapping(order.get("given")), host)

@@ -1,75 +1,63 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Which configured method a record means. A record chooses among the methods of its own host, and brings nothing along."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ....module_utils._scheduled_events.journal.record_schema import METHOD_KINDS, METHOD_STATES
+from ....module_utils._scheduled_events.journal.recorded import Recorded, method_of
 from ..._core import plain_values
-from ..settings.configured import HAPROXY, KIND, NAME, Configured, is_local
-from .findings import HAProxyFinding, Place, data, read_haproxy
+from ..kinds.findings import data
+from ..kinds.kind import KindInParts
+from ..kinds.registry import kind_of
+from ..settings.configured import KIND, NAME, Configured
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """One method of a record."""
-
-    identifier: str
-    kind: str
-    state: str
-    outside: bool
-    options: Mapping[str, Any]
-    before: Any
-
-    @property
-    def well_named(self) -> bool:
-        """Whether name and kind are what this collection writes."""
-        return NAME.fullmatch(self.identifier) is not None and KIND.fullmatch(self.kind) is not None
-
-    @property
-    def untouched(self) -> bool:
-        """Whether it never got as far as finding something."""
-        return self.before is None
-
-    @property
-    def has_default_name(self) -> bool:
-        """Whether its name says no more than its place and its kind."""
-        number, _dash, kind = self.identifier.partition("-")
-        return number.isdecimal() and kind == self.kind
+def is_well_named(one: Recorded) -> bool:
+    """Whether name and kind are what this collection writes."""
+    return NAME.fullmatch(one.identifier) is not None and KIND.fullmatch(one.kind) is not None
 
 
 def read_recorded(record: Any) -> tuple[Recorded, ...]:
     """All methods of a record in the order in which they began, each name once."""
     found: dict[str, Recorded] = {}
     for item in plain_values.items(plain_values.mapping(record).get("methods")):
-        given = plain_values.mapping(item)
-        identifier = plain_values.text(given.get("id")) or "?"
-        one = Recorded(
-            identifier=identifier,
-            kind=plain_values.text(given.get("method")) or "?",
-            state=plain_values.text(given.get("state")) or "found",
-            outside=plain_values.flag(given.get("outside")) is True,
-            options=data(plain_values.mapping(given.get("options"))),
-            before=given.get("before"),
-        )
-        found.setdefault(identifier, one)
+        one = read_method(item)
+        found.setdefault(one.identifier, one._replace(options=data(one.options)))
     return tuple(found.values())
+
+
+def read_method(item: Any) -> Recorded:
+    """One method of a record that may hold anything."""
+    given = plain_values.mapping(item)
+    values = {key: READERS[kind](given.get(key)) for key, kind in METHOD_KINDS.items()}
+    # One in an unknown state may have acted, as the VM's own store reads it.
+    state = values["state"] if values["state"] in METHOD_STATES else "begun"
+    finding = plain_values.plain(given.get("before"))
+    return method_of({**values, "id": values["id"] or "?", "method": values["method"] or "?", "state": state, "before": finding})
+
+
+READERS: Mapping[str, Callable[[Any], Any]] = {
+    "text": plain_values.text,
+    "time": plain_values.text,
+    "state": lambda value: plain_values.text(value) or "found",
+    "flag": lambda value: plain_values.flag(value) is True,
+    "object": lambda value: plain_values.plain(plain_values.mapping(value)),
+}
 
 
 def acts_elsewhere(one: Recorded, system: str) -> bool:
     """Whether its undo reaches further than its own VM, so that the variables rule it."""
-    return one.outside or not is_local(one.kind, system)
+    return one.outside or not kind_of(one.kind).is_local(system)
 
 
 def match(one: Recorded, recorded: Iterable[Recorded], entries: Sequence[Configured], host: str) -> Configured | None:
     """Find the configured method that a recorded one was, by name and kind.
 
-    A name that is only a number and a kind says nothing once the order has changed. Then the options decide, or, for HAProxy, the
-    servers; where several methods of a kind could be meant, none is.
+    A name that is only a number and a kind says nothing once the order has changed. Then the options decide, or the parts that were
+    found; where several methods of a kind could be meant, none is.
     """
     same = [entry for entry in entries if entry.kind == one.kind]
     named = next((entry for entry in same if entry.named and entry.name == one.identifier), None)
@@ -81,9 +69,11 @@ def match(one: Recorded, recorded: Iterable[Recorded], entries: Sequence[Configu
     equal = [entry for entry in free if _same_options(one.options, entry.given)]
     if equal:
         return _only(equal) or next((entry for entry in equal if entry.name == one.identifier), None)
-    finding = read_haproxy(one.before) if one.kind == HAPROXY else None
-    if finding is not None:
-        return max((entry for entry in free if covered(finding, entry, host)), key=lambda entry: len(covered(finding, entry, host)), default=None)
+    kind = kind_of(one.kind)
+    parts = kind.parts(one.before) if isinstance(kind, KindInParts) else None
+    if isinstance(kind, KindInParts) and parts is not None:
+        counts = [(len(kind.named(parts, entry.given, host)), entry) for entry in free]
+        return max((count for count in counts if count[0]), key=lambda count: count[0], default=(0, None))[1]
     unnamed = [entry for entry in free if not entry.named]
     peers = [other for other in recorded if other.kind == one.kind and other.has_default_name]
     return unnamed[0] if len(unnamed) == 1 and len(peers) == 1 else None
@@ -105,17 +95,3 @@ def _form(value: Any) -> Any:
     if isinstance(value, list):
         return [_form(item) for item in value]
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def server_of(entry: Configured, host: str) -> str:
-    """The name that the variables give a host's server in HAProxy."""
-    return plain_values.text(entry.given.get("server")) or host
-
-
-def covered(finding: HAProxyFinding, entry: Configured, host: str) -> tuple[Place, ...]:
-    """The places of a finding that an entry of the variables names, too."""
-    if server_of(entry, host) != finding.server:
-        return ()
-    balancers = frozenset(plain_values.texts(entry.given.get("balancers")))
-    backends = frozenset(plain_values.texts(entry.given.get("backends")))
-    return tuple(place for place in finding.places if place.balancer in balancers and (not backends or place.backend in backends))

@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Which drain methods there are, and their options: those of the engine from their classes, those that are tasks from their folders."""
 
 from __future__ import annotations
@@ -19,14 +15,9 @@ from ....module_utils._scheduled_events.drain.methods.method import Method, Opti
 from ....module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS, methods_of
 from ..._core import modules, plain_values
 from ..._core.short_forms import suggestion
+from ..kinds.registry import TASKS, kind_of
 
 Options = Mapping[str, Mapping[str, Any]]
-# Methods of the collection that are tasks on every system.
-TASKS = ("haproxy", "tasks")
-# What a method needs on a Windows host of other collections than ansible.windows, without which no such host is observed.
-WINDOWS_MODULES: Mapping[str, Sequence[str]] = {
-    "iis": ("microsoft.iis.website", "microsoft.iis.website_info", "microsoft.iis.web_app_pool", "microsoft.iis.web_app_pool_info"),
-}
 # What a drain needs; an undo can do with a folder that has but undo.yml.
 TO_DRAIN = ("check.yml",)
 FILES = (*TO_DRAIN, "undo.yml")
@@ -42,14 +33,14 @@ def built_in(system: str) -> tuple[str, ...]:
     return (*both, *TASKS, *(kind for kind in WINDOWS_METHODS if kind not in METHODS))
 
 
-def runs_on_vm(kind: str, system: str) -> bool:
-    """Return whether the engine runs this method."""
-    return kind in methods_of(system)
+def lacks_daemons(kind: str, system: str) -> bool:
+    """Return whether this is a method of the engine that talks to daemons, on a system where none can."""
+    return system == "windows" and kind in METHODS and METHODS[kind].uses_daemons
 
 
 def missing_modules(kind: str, system: str) -> list[str]:
-    """Return the modules that a method needs and the controller does not have."""
-    return [name for name in WINDOWS_MODULES.get(kind, ()) if system == "windows" and not modules.is_installed(name)]
+    """Return the modules that a method needs and the controller does not have: without them no Windows host with it is observed."""
+    return [name for name in kind_of(kind).windows_modules if system == "windows" and not modules.is_installed(name)]
 
 
 def folder_of(kind: str, system: str, folders: Sequence[str], files: Iterable[str] = FILES) -> str | None:
@@ -105,8 +96,9 @@ def _described(option: Option) -> dict[str, Any]:
         found["default"] = option.default
     if option.choices:
         found["choices"] = list(option.choices)
-    if option.hosts:
-        found["hosts"] = True
+    for key in ("hosts", "address"):
+        if getattr(option, key):
+            found[key] = True
     return found
 
 

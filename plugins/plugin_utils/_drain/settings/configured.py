@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """What the controller's variables say about drain methods: drain_methods, and drain_methods_former for undo only."""
 
 from __future__ import annotations
@@ -11,15 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ....module_utils._scheduled_events.drain.registry import methods_of
 from ..._core import plain_values
+from ..kinds.registry import kind_of
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 KIND = re.compile(r"[a-z][a-z0-9_]{0,62}")
-HAPROXY = "haproxy"
-WSFC = "wsfc"
-# Keys of an entry that are no options of its method.
-RESERVED = ("method", "name", "outside", "by_hand")
+# Keys of an entry that are no options of its method; all but one may be in any entry of drain_methods.
+OF_ANY_METHOD = ("method", "name", "outside", "cluster")
+RESERVED = (*OF_ANY_METHOD, "by_hand")
+CLUSTER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,7 @@ class Configured:
     given: Mapping[str, Any]
     """Its options, without the defaults of the method."""
     problem: str | None = None
-    """What is wrong with a former entry (former.py)."""
+    """What is wrong with a former entry (validation.py)."""
 
 
 def default_name(number: int, kind: str) -> str:
@@ -48,15 +46,10 @@ def default_name(number: int, kind: str) -> str:
     return f"{number}-{kind}"
 
 
-def is_local(kind: str, system: str) -> bool:
-    """Return whether methods of this kind change nothing but their own VM. A VM's own record may say how they are undone there."""
-    return kind in methods_of(system)
-
-
 def read_configured(methods: Any, former: Any, wrong: Mapping[int, str] | None = None) -> tuple[Configured, ...]:
     """All entries that can be read: those in use, then the former ones. What is wrong is left out; see problems().
 
-    C(wrong) has what is wrong with the options of former entries, by their numbers (former.py).
+    C(wrong) has what is wrong with the options of former entries, by their numbers (validation.py).
     """
     used = [_entry(item, number, former=False) for number, item in enumerate(plain_values.items(methods), start=1)]
     left = [_entry(item, None, former=True, problem=(wrong or {}).get(number)) for number, item in enumerate(plain_values.items(former), start=1)]
@@ -75,7 +68,7 @@ def _entry(item: Any, number: int | None, *, former: bool, problem: str | None =
         name=name or ("" if number is None else default_name(number, kind)),
         named=name is not None,
         kind=kind,
-        outside=kind == HAPROXY if outside is None else outside,
+        outside=kind_of(kind).outside if outside is None else outside,
         former=former,
         by_hand=former and plain_values.flag(given.get("by_hand")) is True,
         given={str(key): plain_values.plain(value) for key, value in given.items() if str(key) not in RESERVED},
@@ -91,6 +84,10 @@ def problems(methods: Any, former: Any) -> list[str]:
         entry = plain_values.mapping(item)
         place = f"drain_methods, entry {number}"
         found += _name_problems(entry, place)
+        cluster = entry.get("cluster")
+        if "cluster" in entry and not (isinstance(cluster, str) and CLUSTER.fullmatch(cluster)):
+            shown = str(plain_values.plain(cluster))[:100] or "it is empty"
+            found.append(f"{place}: cluster is wrong: {shown}. It must be a name of letters, digits, dots, - and _, at most 63.")
         if "by_hand" in entry:
             found.append(f"{place}: by_hand is for entries of drain_methods_former.")
         name = plain_values.text(entry.get("name")) or default_name(number, plain_values.text(entry.get("method")) or "")

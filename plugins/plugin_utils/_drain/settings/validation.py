@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """What is wrong with drain_methods and drain_methods_former. The whole list is checked before anything is done."""
 
 from __future__ import annotations
@@ -12,15 +8,20 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ....module_utils._scheduled_events.host.machine.daemons import DaemonError, host_and_port
 from ..._core import modules, plain_values
 from ..._core.short_forms import suggestion
+from ..kinds.registry import kind_of
+from ..kinds.tasks import find_task_file
 from . import catalogue, configured
-from .configured import KIND, RESERVED
-from .former import former_problems
+from .configured import KIND, OF_ANY_METHOD, RESERVED
 
 WHOLE = re.compile(r"[0-9]{1,6}")
 MODE = re.compile(r"[0-7]{3,4}")
 TRUTHS = ("true", "false", "yes", "no")
+# Types of options that only one of begin, check and undo uses, by the option's name.
+OF_ONE_STEP = ("task_file", "command")
+LONGEST = 100
 
 
 def problems(
@@ -47,19 +48,17 @@ def problems(
     return [*found, *configured.problems(methods, former), *wrong_former(former, folders, places, hosts).values()]
 
 
-def wrong_former(former: Any, folders: Iterable[str], places: Iterable[str], hosts: Sequence[str] | None = None) -> dict[int, str]:
-    """Return by the number of a former entry what is wrong with its options."""
-    if not former:
-        return {}
-    return former_problems(former, catalogue.known_methods(folders), [str(place) for place in places], os.path.isfile, hosts)
-
-
 def _entry(number: int, given: Any, system: str, folders: Sequence[str], places: Sequence[str], own_folder: str, hosts: Sequence[str] | None) -> list[str]:
     entry = plain_values.mapping(given)
     kind = str(entry.get("method") or "")
     place = f"drain_methods, entry {number}{f' ({kind})' if kind else ''}: "
     folder = _folder(kind, system, folders)
+    if folder is None and catalogue.lacks_daemons(kind, system):
+        return [place + f"method {kind} talks to a daemon of its VM, which is not supported on Windows hosts."]
     if folder is None:
+        own = os.path.join(own_folder, kind)
+        if own_folder and KIND.fullmatch(kind) and kind not in catalogue.built_in(system) and os.path.isdir(own):
+            return [place + f"the folder {own} has no {' or '.join(catalogue.TO_DRAIN)}, and so is no method to drain with."]
         where = f" or a folder in {own_folder}" if own_folder else ""
         guess = suggestion(kind, [*catalogue.built_in(system), *(os.listdir(own_folder) if os.path.isdir(own_folder) else ())])
         return [place + f"method must be {', '.join(catalogue.built_in(system))}{where}{guess}."]
@@ -76,14 +75,16 @@ def _folder(kind: str, system: str, folders: Sequence[str]) -> str | None:
     """Return the folder of a method, empty for one of the engine, or None where there is no such method."""
     if not KIND.fullmatch(kind):
         return None
-    return "" if catalogue.runs_on_vm(kind, system) else catalogue.folder_of(kind, system, folders, catalogue.TO_DRAIN)
+    return "" if kind_of(kind).runs_on_vm(system) else catalogue.folder_of(kind, system, folders, catalogue.TO_DRAIN)
 
 
 def _options(entry: Mapping[str, Any], known: catalogue.Options | None, places: Sequence[str], hosts: Sequence[str] | None) -> list[str]:
     if known is None:
         return []  # an operator's own method need not describe its options
+    if taken := [key for key in known if key in OF_ANY_METHOD]:
+        return [f"its options.yml describes {', '.join(taken)}, which an entry of any method may have, and which its files do not get: rename it there."]
     may = f" Options: {', '.join(known) or 'none'}."
-    found = [f"there is no option {key}{suggestion(str(key), known)}.{may}" for key in entry if key not in RESERVED and key not in known]
+    found = [f"there is no option {key}{suggestion(str(key), [*known, *OF_ANY_METHOD])}.{may}" for key in entry if key not in RESERVED and key not in known]
     for key, about in known.items():
         if key not in entry:
             if about.get("required"):
@@ -92,15 +93,21 @@ def _options(entry: Mapping[str, Any], known: catalogue.Options | None, places: 
             found.append(f"{key} is wrong: {entry[key]}. It must be: {about.get('description')}")
         elif about.get("type") == "task_file" and find_task_file(entry[key], places) is None:
             found.append(f"{key}: there is no file {entry[key]} in {', '.join(places)}.")
+        elif about.get("address"):
+            found += _wrong_addresses(key, entry[key])
         else:
             found += catalogue.unknown_hosts(key, entry[key], about, hosts)
     return found
 
 
-def find_task_file(name: str, places: Sequence[str]) -> str | None:
-    """Return the path of a task file of the user's own: an absolute one, or one below the first of these places that has it. None without a file."""
-    paths = (os.path.abspath(os.path.join(place, name)) for place in (*places, ""))
-    return next(filter(os.path.isfile, paths), None)
+def _wrong_addresses(key: str, given: Any) -> list[str]:
+    found = []
+    for address in [given] if isinstance(given, str) else given:
+        try:
+            host_and_port(address)
+        except DaemonError as error:
+            found.append(f"{key}: {error}.")
+    return found
 
 
 def _fits(value: Any, about: Mapping[str, Any]) -> bool:
@@ -139,3 +146,64 @@ FORMS: Mapping[str, Callable[[Any], bool]] = {
     "mapping": lambda value: isinstance(value, Mapping) and all(isinstance(item, str) for item in value.values()),
     "task_file": lambda value: isinstance(value, str) and bool(value),
 }
+
+
+# --- Entries of drain_methods_former, before an undo needs them ----------------------------------------------------------
+
+
+def wrong_former(former: Any, folders: Iterable[str], places: Iterable[str], hosts: Sequence[str] | None = None) -> dict[int, str]:
+    """Return by the number of a former entry what is wrong with its kind, its options or its task file, in words.
+
+    Only what the undo uses is asked for: a former entry of method tasks needs neither begin nor check.
+    """
+    known = catalogue.known_methods(folders) if former else {}
+    found = {}
+    for number, item in enumerate(plain_values.items(former), start=1):
+        given = plain_values.mapping(item)
+        kind = plain_values.text(given.get("method"))
+        # What is no kind is for configured.problems() to say.
+        if kind is not None and KIND.fullmatch(kind) and (words := _former(kind, given, known, [str(place) for place in places], hosts)):
+            found[number] = f"drain_methods_former, entry {number} ({kind}): {words}"
+    return found
+
+
+def _former(
+    kind: str, given: Mapping[str, Any], known: Mapping[str, catalogue.Options | None], places: Sequence[str], hosts: Sequence[str] | None
+) -> str | None:
+    by_hand = plain_values.flag(given.get("by_hand")) is True
+    if kind not in known and not by_hand:
+        return f"there is no method {kind}; there are {', '.join(sorted(known))}, and those in drain_methods_path. Correct it, or say by_hand: true."
+    options = known.get(kind) or {}
+    if known.get(kind) is not None and (words := _former_options(given, options, by_hand)):
+        return words
+    if by_hand:
+        return None
+    name = plain_values.text(given.get("undo"))
+    if name is not None and options.get("undo", {}).get("type") == "task_file" and find_task_file(name, places) is None:
+        return f"undo: there is no file {name[:LONGEST]} in {', '.join(places)}."
+    # What was changed on a host that is gone comes back by no task.
+    unknown = [words for key, about in options.items() if key in given for words in catalogue.unknown_hosts(key, given[key], about, hosts)]
+    return f"{unknown[0]} Correct it, or say by_hand: true." if unknown else None
+
+
+def _former_options(given: Mapping[str, Any], known: catalogue.Options, by_hand: bool) -> str | None:
+    may = f"Options: {', '.join(known) or 'none'}."
+    for key in map(str, given):
+        if key not in RESERVED and key not in known:
+            return f"there is no option {key[:LONGEST]}. {may}"
+    for key, about in known.items():
+        if key in given:
+            if not _fits_undo(given[key], str(about.get("type"))):
+                return f"{key} is wrong: {str(plain_values.plain(given[key]))[:LONGEST]}. It must be: {about.get('description')}"
+        elif about.get("required") and not by_hand and (key == "undo" or about.get("type") not in OF_ONE_STEP):
+            return f"{key} is missing: {about.get('description')} {may}"
+    return None
+
+
+def _fits_undo(value: Any, kind: str) -> bool:
+    """Return whether a value has the form that the undo can use. Numbers and the like are the method's to read."""
+    if kind in ("text", "task_file"):
+        return isinstance(value, str) and (kind == "text" or bool(value))
+    if kind == "texts":
+        return len(plain_values.texts(value)) == len(plain_values.items(value)) and not isinstance(value, (str, Mapping))
+    return isinstance(value, Mapping) if kind == "mapping" else True

@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """A message of Azure Event Grid about a scheduled event, in its own schema or as CloudEvents.
 
 Two publishers are known: type microsoft.maintenance/scheduledevents/Write, with a list of resources, and
@@ -15,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....module_utils._scheduled_events.watch.changes import CHANGED, GONE, LISTED
-from . import bounds, event_fields, texts
-from .shape import EVENT_GRID, Reading, Shape, shaped
+from . import deliveries, texts
+from .shape import EVENT_GRID, Reading, Shape, from_wire, shaped
 
 PUBLISHERS = ("microsoft.maintenance/", "microsoft.resourcenotifications.maintenanceresources.")
 VALIDATION = "microsoft.eventgrid.subscriptionvalidationevent"
@@ -50,9 +46,9 @@ def read_event_grid(message: Mapping[str, Any]) -> Reading:
     if not found:
         raise ValueError("it names no resource")
     events: dict[str, list[Shape]] = {}
-    for resource in found[: bounds.RESOURCES]:
+    for resource in found[: deliveries.RESOURCES]:
         shape = _shape(message, resource)
-        if len(events) < bounds.EVENTS or shape["event_id"] in events:
+        if len(events) < deliveries.EVENTS or shape["event_id"] in events:
             events.setdefault(shape["event_id"], []).append(shape)
     return Reading([_merged(shapes) for shapes in events.values()], len(found) - sum(map(len, events.values())))
 
@@ -78,7 +74,7 @@ def _each_once(lists: list[list[str]]) -> list[str]:
 
 def _shape(message: Mapping[str, Any], resource: Mapping[str, Any]) -> Shape:
     properties = texts.member(resource, "properties") or texts.member(resource, "armResource", "properties")
-    event = event_fields.from_wire(properties)
+    event = from_wire(properties)
     ids = (texts.resource_id(texts.member(resource, *place)) for place in ID_PLACES)
     return shaped(
         form=EVENT_GRID,

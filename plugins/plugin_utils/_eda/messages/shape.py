@@ -1,14 +1,18 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The one flat shape that a rulebook sees below C(event.maintenance), whatever the message was."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ....module_utils._scheduled_events.core.argument_specs import API_VERSIONS
+from ....module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ....module_utils._scheduled_events.core.printable_text import printable
+from ....module_utils._scheduled_events.imds.document import EVENT_FIELDS, parse_document
+from ....module_utils._scheduled_events.watch.message import ID_DIGITS, VM_FIELDS, source_of
 from . import texts
 
 # Where a message comes from: a watcher (or event source scheduled_events), or Azure Event Grid.
@@ -84,3 +88,65 @@ def unknown(problem: str, sender: str | None = None) -> Shape:
 def about_drops(problem: str, sender: str | None, dropped: int) -> Shape:
     """Return a report about messages that were not passed on."""
     return shaped(form=DROPPED, problem=texts.text(problem), sender=sender, dropped=dropped)
+
+
+# --- Messages of event source scheduled_events about an endpoint that does not answer, and that answers again ------------
+
+
+FAILING = "failing"
+ANSWERING = "answering"
+ENDPOINT_PREFIX = "maintenance.azure.endpoint."
+ENDPOINT_TYPES = {ENDPOINT_PREFIX + change: change for change in (FAILING, ANSWERING)}
+
+
+def endpoint_message(change: str, vm: Mapping[str, str | None], problem: str | None, noticed_at: str) -> dict[str, Any]:
+    """Return the message, in the form of those about events."""
+    source = source_of(vm)
+    return {
+        "specversion": "1.0",
+        "id": hashlib.sha256(f"{source.lower()} {change} {noticed_at}".encode()).hexdigest()[:ID_DIGITS],
+        "source": source,
+        "type": ENDPOINT_PREFIX + change,
+        "time": noticed_at,
+        "datacontenttype": "application/json",
+        "data": {
+            "vm": {field: vm.get(field) for field in VM_FIELDS},
+            "problem": None if problem is None else printable(problem),
+            "noticed_at": noticed_at,
+        },
+    }
+
+
+# --- The fields of an event in a message, read by the code that reads them out of a document of Azure --------------------
+
+
+WORDS = ("event_type", "event_status", "event_source", "resource_type")
+
+
+def from_wire(raw: Any) -> dict[str, Any]:
+    """Read an event with Azure's names of fields, as Event Grid sends it. Raise ValueError with the reason if it is none."""
+    if not isinstance(raw, Mapping):
+        raise ValueError("it has no event")
+    body = json.dumps({"DocumentIncarnation": 0, "Events": [{field.wire: raw.get(field.wire) for field in EVENT_FIELDS.values()}]})
+    try:
+        event = parse_document(body, API_VERSIONS[0], source="the sender").events[0]
+    except ScheduledEventsError as error:
+        raise ValueError(f"its event is not readable: {error.message}") from None
+    event_id = texts.event_id(event["event_id"])
+    if event_id is None:
+        raise ValueError("its EventId has not the form of a GUID")
+    return {
+        "event_id": event_id,
+        **{key: texts.word(event[key]) for key in WORDS},
+        "resources": texts.names(event["resources"]),
+        "not_before": event["not_before"],
+        "duration_in_seconds": event["duration_in_seconds"],
+        "description": texts.text(event["description"]),
+    }
+
+
+def from_keys(event: Any) -> dict[str, Any]:
+    """Read an event with the keys of this collection, as a watcher sends it. Raise ValueError with the reason if it is none."""
+    if not isinstance(event, Mapping):
+        raise ValueError("it has no event")
+    return from_wire({field.wire: event.get(key) for key, field in EVENT_FIELDS.items()})

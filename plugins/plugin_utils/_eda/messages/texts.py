@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Values out of a message of unknown origin: bounded, and harmless wherever a rulebook or a playbook puts them.
 
 A rulebook renders its arguments with Jinja2, and Ansible renders the extra variables that come of it once more. So no text leaves here with the beginning of a
@@ -15,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ....module_utils._scheduled_events.core.names import folded
 from ....module_utils._scheduled_events.core.printable_text import printable
 
 LONGEST_WORD = 120
@@ -47,7 +44,7 @@ def word(value: Any) -> str | None:
 
 def event_id(value: Any) -> str | None:
     """Return an EventId in lower case, or None if it has not the form of a GUID, as each of Azure's has."""
-    return value.strip().lower() if isinstance(value, str) and len(value) < LONGEST_WORD and GUID.fullmatch(value.strip()) else None
+    return folded(value) if isinstance(value, str) and len(value) < LONGEST_WORD and GUID.fullmatch(value.strip()) else None
 
 
 def name(value: Any) -> str | None:

@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """A message of a watcher, or of event source scheduled_events: CloudEvents 1.0 in structured JSON."""
 
 from __future__ import annotations
@@ -11,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....module_utils._scheduled_events.watch.message import TYPE_PREFIX, TYPES
-from . import event_fields, texts
-from .endpoint_message import ENDPOINT_TYPES
-from .shape import ENDPOINT, WATCHER, Shape, shaped
+from . import texts
+from .shape import ENDPOINT, ENDPOINT_TYPES, WATCHER, Shape, from_keys, shaped
 
 WHOLE = 10**18
 
@@ -39,7 +34,7 @@ def read_watcher(message: Mapping[str, Any]) -> Shape:
         raise ValueError(f"its type {kind[:100]} is not known to this version of the collection")
     incarnation = texts.member(data, "document_incarnation")
     known = isinstance(incarnation, int) and not isinstance(incarnation, bool) and abs(incarnation) < WHOLE
-    event = event_fields.from_keys(texts.member(data, "event"))
+    event = from_keys(texts.member(data, "event"))
     return shaped(form=WATCHER, news=True, change=TYPES[kind], document_incarnation=incarnation if known else None, **common, **event)
 
 

@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """What becomes of a delivery: shapes that the rules see. It remembers senders and messages, because a sender beyond its rate is dropped."""
 
 from __future__ import annotations
@@ -12,15 +8,11 @@ import hashlib
 import logging
 from typing import Any
 
-from ..messages import bounds
+from ..messages import deliveries
 from ..messages.deliveries import header_in, messages_in, unread_message
 from ..messages.normalizing import normalized, sender_of
 from ..messages.shape import UNKNOWN, Shape, about_drops, unknown
-from .introducers import Introducers
-from .memory import Memory
-from .named_vms import NamedVms
-from .rates import Rate
-from .runs import Runs
+from .memory import Introducers, Memory, NamedVms, Rate, Runs
 
 logger = logging.getLogger(__name__)
 
@@ -50,12 +42,12 @@ class Limits:
     @property
     def bytes_per_minute(self) -> int:
         """How much of a sender is read in a minute: two deliveries of any size, or as many messages as it may send."""
-        return max(2 * bounds.BYTES, self.most_per_minute * MESSAGE_BYTES)
+        return max(2 * deliveries.BYTES, self.most_per_minute * MESSAGE_BYTES)
 
     @property
     def bytes_in_all_per_minute(self) -> int:
         """How much of all senders together is read in a minute."""
-        return max(2 * bounds.BYTES, self.most_in_all_per_minute * MESSAGE_BYTES)
+        return max(2 * deliveries.BYTES, self.most_in_all_per_minute * MESSAGE_BYTES)
 
 
 class Receiver:
@@ -106,11 +98,11 @@ class Receiver:
             if not rate.room(of, most, now):
                 rate.drop(of, 1, now)
                 return None
-        allowance = bounds.Allowance(min(bounds.BYTES, *(rate.room(of, most, now) for rate, of, most in volumes)))
+        allowance = deliveries.Allowance(min(deliveries.BYTES, *(rate.room(of, most, now) for rate, of, most in volumes)))
         try:
             return messages_in(delivery, allowance)
-        except bounds.TooLarge:
-            if allowance.most == bounds.BYTES:
+        except deliveries.TooLarge:
+            if allowance.most == deliveries.BYTES:
                 raise
             volumes[0][0].drop(volumes[0][1], 1, now)
             return None
@@ -192,7 +184,7 @@ class Receiver:
             (self._all_bytes, ALL, f"{limits.bytes_in_all_per_minute} bytes in a minute"),
             (self._new_events, NEW_EVENTS, f"{limits.most_new_events_per_minute} in a minute"),
             (self._senders_new_events, sender or UNNAMED, f"{limits.most_new_events_per_sender} new events in an hour"),
-            (self._large_messages, sender or UNNAMED, f"{bounds.EVENTS} events or {bounds.RESOURCES} resources in a message"),
+            (self._large_messages, sender or UNNAMED, f"{deliveries.EVENTS} events or {deliveries.RESOURCES} resources in a message"),
         )
         reports = []
         for rate, name, most in wanted:

@@ -1,29 +1,25 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The actions of the drain methods: drain, undo and recover, each from the intent of a participant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from ..budget import allocation
 from ..config.settings import Settings
 from ..core import timestamps
 from ..core.actions import Drain, MethodAction, Recover, Undo
-from ..core.model import Host
 from ..decide import deadlines, leases
-from ..state.event_state import Participant
+from ..state.participant import Participant
 
 
 class MethodActions:
     """Make the actions of the drain methods, and number the drains of each VM: the drain with the highest number is undone first."""
 
-    def __init__(self, hosts: Iterable[Host], settings: Settings, now: float) -> None:
+    def __init__(self, settings: Settings, now: float) -> None:
         self._settings = settings
         self._now = now
-        self._last_order = {host.name: max((record.order for record in host.observation.records.values()), default=0) for host in hosts if host.observation}
+        self._last_order: dict[str, int] = {}
 
     def of(self, participant: Participant) -> MethodAction | None:
         """Return the action that the intent of a participant asks for, or None."""
@@ -43,7 +39,7 @@ class MethodActions:
             "host": participant.host.name,
             "event_id": record.event.event_id if record else participant.event.event_id,
             "lease": leases.token(self._settings),
-            "reason": participant.reason or f"{participant.event.event_type} {participant.event.event_id}",
+            "reason": participant.why or f"{participant.event.event_type} {participant.event.event_id}",
         }
 
     def _drain(self, participant: Participant) -> Drain:
@@ -71,8 +67,10 @@ class MethodActions:
         """Return the number of a drain, kept until its undo. A VM takes its actions one after the other, so the numbers can be given now."""
         if participant.record is not None and participant.record.needs_undo:
             return participant.record.order
-        self._last_order[participant.host.name] += 1
-        return self._last_order[participant.host.name]
+        name, observation = participant.host.name, participant.host.observation
+        last = self._last_order.get(name) or max((record.order for record in observation.records.values()), default=0) if observation else 0
+        self._last_order[name] = last + 1
+        return last + 1
 
     def _is_under_way(self, participant: Participant) -> bool:
         """Return whether the record has had its phase for a while: an immediate observation would find nothing new."""

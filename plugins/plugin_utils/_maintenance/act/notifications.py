@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The notifications: phases that operators were not notified of yet. The record of the event's first VM keeps those that they were.
 
 One that fails is tried again by later runs, for a while: once in each run, because the others of its VMs wait for it.
@@ -13,7 +11,8 @@ from typing import Any
 from ..._core import plain_values
 from ..core import timestamps
 from ..core.actions import Notify
-from ..state.event_state import EventState, Participant
+from ..state.event_state import EventState
+from ..state.participant import Participant
 
 # The phases that operators are notified of, in this order. The others pass too quickly.
 ORDER = ("noticed", "held", "failed", "drained", "approved", "started", "gone", "recovered")

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """What must be written to the records, one action for each VM and event, and which records are removed. One that is up to date is left alone."""
 
 from __future__ import annotations
@@ -12,11 +10,13 @@ from ....module_utils._scheduled_events.journal.record_schema import SEEN, UNSEE
 from ..config.settings import Settings
 from ..core import timestamps
 from ..core.actions import Prune, WriteRecord
+from ..core.blocker import Blocker
 from ..core.model import Host, Record
 from ..decide import leases
 from ..decide.intents import drained_now, recovery_overdue
 from ..state import overrides, presence
-from ..state.event_state import EventState, Participant
+from ..state.event_state import EventState
+from ..state.participant import Participant
 
 PRUNE_AFTER = 86400.0
 
@@ -57,8 +57,12 @@ def _first(event_state: EventState, participant: Participant, settings: Settings
         return None
     # C(noticed) says that the VM's own document had the event: only then does its absence mean anything later.
     witness = event_state.seen.listed_by[0].name if event_state.seen.listed_by else "another VM"
-    changes = {"phase": "held", "reason": f"listed on {witness} only so far"}
-    return _write(participant, changes, stamp, participant.event.for_record(), settings)
+    held = _held(Blocker("unproven", f"listed on {witness} only so far", (witness,)))
+    return _write(participant, held, stamp, participant.event.for_record(), settings)
+
+
+def _held(blocker: Blocker) -> dict[str, Any]:
+    return {"phase": "held", "reason": blocker.text, "blocker": blocker.identity}
 
 
 def _differs(participant: Participant, record: Record) -> bool:
@@ -80,7 +84,7 @@ def _over(participant: Participant, record: Record, settings: Settings) -> dict[
         return _finish(participant, record, settings)
     # Only a recovery that was begun can take too long: with a slow schedule it may not have been tried yet.
     if participant.intent == "recover" and record.phase == "recovering" and recovery_overdue(participant, settings):
-        errors = [f"{method.method}: {method.error or method.state}" for method in record.methods if method.state != "undone"]
+        errors = [f"{method.kind}: {method.error or method.state}" for method in record.methods if method.state != "undone"]
         return {"phase": "failed", "reason": f"not everything could be put back ({'; '.join(errors)})"}
     return {}
 
@@ -118,9 +122,9 @@ def _listed_again(record: Record) -> dict[str, Any]:
 
 
 def _phase_change(event_state: EventState, participant: Participant, record: Record, phase: str) -> dict[str, Any]:
-    target, reason = _target(event_state, participant, phase)
-    if target == "held":
-        return {} if phase == "held" and record.reason == reason else {"phase": "held", "reason": reason}
+    target, blocker = _target(event_state, participant, phase)
+    if blocker is not None:
+        return {} if phase == "held" and record.blocker == blocker.identity else _held(blocker)
     if target is None or target == phase:
         return {}
     changes: dict[str, Any] = {"phase": target}
@@ -131,8 +135,8 @@ def _phase_change(event_state: EventState, participant: Participant, record: Rec
     return changes
 
 
-def _target(event_state: EventState, participant: Participant, phase: str) -> tuple[str | None, str | None]:
-    """Return the phase that the record should have, and the reason of a hold, where the roles do not set them."""
+def _target(event_state: EventState, participant: Participant, phase: str) -> tuple[str | None, Blocker | None]:
+    """Return the phase that the record should have, and the blocker of a hold, where the roles do not set them."""
     idle = phase in ("noticed", "held")
     if participant.started:
         return ("started" if (idle and participant.intent == "none") or (drained_now(participant) and participant.intent == "stay") else None), None
@@ -141,9 +145,9 @@ def _target(event_state: EventState, participant: Participant, phase: str) -> tu
         return ("approved" if undrained or (drained_now(participant) and participant.intent == "stay") else None), None
     if participant.hold and (idle or participant.intent == "undo"):
         return "held", participant.hold
-    held = event_state.hold or overrides.blocker(participant.override)
-    if idle and participant.intent == "none" and held:
-        return "held", held
+    blocker = event_state.hold or overrides.blocker(participant.override)
+    if idle and participant.intent == "none" and blocker:
+        return "held", blocker
     if phase == "held" and participant.intent == "none" and participant.listed:
         return "noticed", None
     return None, None

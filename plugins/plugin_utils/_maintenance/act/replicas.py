@@ -1,10 +1,7 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Replicas of records on other VMs: choose their keepers, update them, and restore the records that a VM has lost.
 
-Only drains with a method that changes something outside the VM have replicas: a load balancer keeps a server out of service,
-whatever happens to the VM.
+Only drains with a method that changes something outside the VM have replicas: a load balancer keeps a server out of service, whatever happens to the VM.
 """
 
 from __future__ import annotations
@@ -20,7 +17,8 @@ from ..core import timestamps
 from ..core.actions import MethodAction, Replicate, RestoreRecord
 from ..core.model import Host, Observation, Record, Replica
 from ..observe.reading import read_record
-from ..state.event_state import EventState, Participant
+from ..state.event_state import EventState
+from ..state.participant import Participant
 
 LONGEST_ID = 200
 # In one plan, for one VM.
@@ -90,7 +88,7 @@ def _kept(copies: Iterable[tuple[Host, Replica]], observation: Observation) -> I
         if _counts(keeper, replica, observation):
             for method in replica.record.methods:
                 if method.outside and method.state != "undone" and method.before is not None:
-                    yield Kept(keeper.name, method.identifier, method.method, method.before)
+                    yield Kept(keeper.name, method.identifier, method.kind, method.before)
 
 
 def _values(event_id: str, methods: Iterable[Mapping[str, Any]], observation: Observation) -> dict[str, Any]:

@@ -1,11 +1,10 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The order in which an iteration takes the actions of a plan. All VMs go from stage to stage together."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..core.actions import Action
@@ -24,6 +23,7 @@ STAGES = (
 AT_ONCE = ("write", "replicate", "prune")
 # In the other stages, the most actions of one VM in an iteration; the rest come in the next one. Only a VM that makes events up has more actions.
 MOST_OF_ONE_VM = 10
+PLACES = [action_name for _name, action_names in STAGES for action_name in action_names]
 ORDER = {action_name: number for number, (_name, action_names) in enumerate(STAGES) for action_name in action_names}
 
 
@@ -36,20 +36,19 @@ def this_iteration(actions: Sequence[Action]) -> list[Action]:
         number = taken[action.host, stage] = taken.get((action.host, stage), 0) + 1
         if stage in AT_ONCE or number <= MOST_OF_ONE_VM:
             kept.append(action)
-    return kept
+    # The order in which a VM takes them: as the stages are, and within one as it names its actions.
+    return sorted(kept, key=lambda action: PLACES.index(action.name))
 
 
-def stages(actions: Sequence[Action]) -> list[dict[str, Any]]:
-    """Return the stages that any VM needs, each with its C(name), its C(actions), and the C(place) of the action among those of a VM."""
-    most: dict[str, int] = {}
-    for name, action_names in STAGES:
-        counts: dict[str, int] = {}
-        for action in actions:
-            if action.name in action_names:
-                counts[action.host] = counts.get(action.host, 0) + 1
-        most[name] = max(counts.values(), default=0)
-    return [
-        {"name": name, "actions": list(action_names), "place": place}
-        for name, action_names in STAGES
-        for place in range(min(most[name], 1) if name in AT_ONCE else most[name])
-    ]
+def stages(of_hosts: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Return the stages that any VM needs, each with its C(name), its C(actions), and the C(place) of the action among those of a VM.
+
+    C(of_hosts) has the host and the name of each action.
+    """
+    counts = Counter((host, ORDER[name]) for host, name in of_hosts)
+    found = []
+    for number, (name, action_names) in enumerate(STAGES):
+        most = max((count for (_host, stage), count in counts.items() if stage == number), default=0)
+        places = range(min(most, 1) if name in AT_ONCE else most)
+        found += [{"name": name, "actions": list(action_names), "place": place} for place in places]
+    return found

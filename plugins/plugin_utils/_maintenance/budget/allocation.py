@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The allocation of places in the disruption budget. No drain and no approval starts that makes more VMs unavailable than a group allows.
 
 Events that continue in any case are counted first, then those under way, then new events by their time. An event gets places for
@@ -9,78 +7,35 @@ all its VMs or for none. Held events are served first in, first out: a younger e
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..._core import plain_values
+from ..config import capacity_groups
 from ..config.capacity_groups import Group
 from ..config.settings import Settings
 from ..core import timestamps
+from ..core.blocker import Blocker, Kind
 from ..core.model import Host, Observation, Record
-from ..decide import deadlines, leases, unproven_drains
+from ..decide import deadlines, leases
 from ..decide.leases import Leases
 from ..state import overrides
-from ..state.event_state import EventState, Participant, with_participants
-from . import full_groups
+from ..state.event_state import EventState, with_participants
+from ..state.participant import Participant
+from . import budget as budgets
+from . import cluster_order
+from .budget import Budget, Tally
 
 OUT_PHASES = ("draining", "drained", "approved", "started", "gone", "recovering")
 # While an event waits for room, the members of its groups are observed this often, in seconds.
 ROOM_CHECK = 15.0
 
 
-class Tally:
-    """Members that count as unavailable, each with the reason, and their number in each group."""
-
-    def __init__(self, of: Mapping[str, list[Group]], why: Mapping[str, str]) -> None:
-        self._of = of
-        self.why: dict[str, str] = {}
-        self.counts: dict[Group, int] = defaultdict(int)
-        for name, words_ in why.items():
-            self.add((name,), words_)
-
-    def add(self, names: Iterable[str], why: str) -> None:
-        """Count these members too, each only once."""
-        for name in names:
-            if name not in self.why:
-                self.why[name] = why
-                for group in self._of[name]:
-                    self.counts[group] += 1
-
-
-@dataclass(slots=True)
-class Budget:
-    """The groups, and which of their members are unavailable and why."""
-
-    groups: tuple[Group, ...] = ()
-    of: dict[str, list[Group]] = field(default_factory=dict)
-    missing: frozenset[str] = frozenset()
-    short: frozenset[Group] = frozenset()
-    """Groups with members that are not in this run, or with fewer members than their configured size."""
-    out: dict[str, str] = field(default_factory=dict)
-    """Members that are unavailable now, before any action of this plan."""
-    stuck: dict[str, str] = field(default_factory=dict)
-    """Those of them that stay unavailable when their events end."""
-    latest: dict[str, str | None] = field(default_factory=dict)
-    """Members that are not observed again in this pass: why their latest observation has them unavailable, or None. For words only; C(out) has them all,
-    because a drain or an approval needs a new observation of each member."""
-    leased: dict[str, str] = field(default_factory=dict)
-    """Members that another run has a lease on, and may make unavailable."""
-    hosts: dict[str, Host] = field(default_factory=dict)
-    serving: frozenset[str] = frozenset()
-    """Members that count as unavailable for an event that is over, has failed or may end any moment, and that are not drained for it:
-    a new drain makes them unavailable for longer."""
-    disputed: dict[Group, dict[str, str]] = field(default_factory=dict)
-    """Groups for which another run, active on a VM, declares other members: the other run, by that VM."""
-    taken: dict[str, str] = field(default_factory=dict)
-    """Members that are unavailable, leased by other runs, or needed by an event: an upgrade counts all of them, because events go first."""
-
-
 def arrange(event_states: Sequence[EventState], hosts: Iterable[Host], board: Leases, settings: Settings, now: float) -> tuple[list[EventState], Budget]:
     """Hold the events that do not fit. This comes before the undo order: a VM is not kept drained for an event that is held."""
     if not settings.capacity:
-        return unproven_drains.one_at_a_time(event_states, ()), Budget()
+        return cluster_order.one_at_a_time(event_states, ()), Budget()
     budget = _open(settings.capacity, event_states, hosts, now)
     _count_leases(budget, board)
     taken, stuck = Tally(budget.of, {**budget.leased, **budget.out}), Tally(budget.of, budget.stuck)
@@ -92,7 +47,7 @@ def arrange(event_states: Sequence[EventState], hosts: Iterable[Host], board: Le
         after = _allocate(budget, unit._replace(event_state=served[key]), taken, stuck, board)
         served[key] = with_participants(after.event_state, after.participants)
     budget.taken = taken.why
-    return unproven_drains.one_at_a_time(served.values(), budget.of), budget
+    return cluster_order.one_at_a_time(served.values(), budget.of), budget
 
 
 def no_room(budget: Budget, names: Iterable[str], coming: Mapping[str, str]) -> str | None:
@@ -100,7 +55,7 @@ def no_room(budget: Budget, names: Iterable[str], coming: Mapping[str, str]) -> 
     wanted = [name for name in names if name in budget.of]
     taken = Tally(budget.of, {**budget.taken, **{name: why for name, why in coming.items() if name in budget.of and name not in budget.taken}})
     full = _full(budget, wanted, taken, total=True)
-    return None if full is None else full_groups.text(budget, wanted, full, taken, full_groups.BATCH)
+    return None if full is None else budgets.text(budget, wanted, full, taken, budgets.BATCH)
 
 
 def never_fits(settings: Settings, names: Iterable[str]) -> bool:
@@ -130,10 +85,12 @@ def shown(budget: Budget) -> list[dict[str, Any]]:
             "keep": [one.source for one in group.keep],
             "out": {member: why for member in group.members if (why := out.get(member))},
             "missing": [member for member in group.members if member in budget.missing],
-            "held": full_groups.unusable(budget, group, ()),
+            "held": budgets.unusable(budget, group, ()),
             "disputed": dict(budget.disputed.get(group, {})),
         }
         for group in budget.groups
+        # A fleet may have a cluster for every few VMs.
+        if not capacity_groups.is_cluster(group) or not out.keys().isdisjoint(group.members) or group in budget.short or group in budget.disputed
     ]
 
 
@@ -327,24 +284,29 @@ def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Lea
     if full is None:
         taken.add(names, f"{event_id} takes it now")
         return unit
-    unit = unit._replace(event_state=replace(unit.event_state, full=full_groups.text(budget, names, full, taken)))
+    room = _no_room(full, budgets.text(budget, names, full, taken))
     if anyway := [participant.host.name for participant in unit.participants if _goes_anyway(participant, settings)]:
         taken.add([name for name in anyway if name in budget.of], f"{event_id} takes it at its deadline")
-        return _hold(_beyond_capacity(unit, anyway), full, board)
+        room = replace(room, detail=f"{room.detail}; the deadline has passed, so it drains without room and is not approved")
+        return _hold(_beyond_capacity(unit, anyway), full, room, board)
     if begins or _approves(unit):
         # Only a unit that fits once the events under way are over may keep others waiting.
         if _full(budget, names, stuck, total=False) is None:
             taken.add(names, f"kept for {event_id}, which is older")
-        return _hold(unit, full, board)
-    text = f"waits for room in capacity group {full.name!r} to be approved, or for Azure to start it"
-    return unit._replace(event_state=replace(unit.event_state, waits_for=text))
+        return _hold(unit, full, room, board)
+    way_out = f"wait for room in capacity group {full.name!r} to be approved, or for Azure to start it"
+    return unit._replace(event_state=unit.event_state.with_blocker(replace(room, way_out=way_out)))
+
+
+def _no_room(group: Group, detail: str = "") -> Blocker:
+    """Return the blocker of a group without room. The unavailable VMs change from one observation to the next; the reason in the record does not."""
+    kind: Kind = "cluster" if capacity_groups.is_cluster(group) else "capacity"
+    return Blocker(kind, f"capacity group {group.name!r} has no room", (group.name,), detail=detail)
 
 
 def _beyond_capacity(unit: Unit, anyway: Container[str]) -> Unit:
     """Mark the participants that drain at their deadline without room."""
-    text = f"{unit.event_state.full}; the deadline has passed, so it drains without room and is not approved"
-    participants = [replace(one, beyond_capacity=True) if one.host.name in anyway else one for one in unit.participants]
-    return Unit(replace(unit.event_state, full=text), participants)
+    return unit._replace(participants=[replace(one, beyond_capacity=True) if one.host.name in anyway else one for one in unit.participants])
 
 
 def _unsure(budget: Budget, unit: Unit, taken: Tally, settings: Settings) -> Unit:
@@ -364,63 +326,54 @@ def _unsure_one(budget: Budget, participant: Participant, taken: Tally, settings
         return participant
     if participant.intent != "drain" or participant.phase != "draining" or not _only_found(participant):
         return participant
-    group = _full(budget, _of_one(budget, participant), taken, total=True)
+    name = participant.host.name
+    group = _full(budget, [name] if name in budget.of else [], taken, total=True)
     if group is None:
         return participant
-    return replace(participant, intent="stay", hold=f"capacity group {group.name!r} has no room", wait=ROOM_CHECK)
+    return replace(participant, intent="stay", blocker=replace(_no_room(group), wait=ROOM_CHECK), wait=ROOM_CHECK)
 
 
 def _only_found(participant: Participant) -> bool:
     return participant.record is not None and all(method.state in ("found", "undone") for method in participant.record.methods)
 
 
-def _of_one(budget: Budget, participant: Participant) -> list[str]:
-    return [participant.host.name] if participant.host.name in budget.of else []
-
-
 def _full(budget: Budget, names: Sequence[str], out: Tally, *, total: bool) -> Group | None:
     """Return the first group that would have too many unavailable members. An event whose VMs are all unavailable already adds none."""
     for group in dict.fromkeys(group for name in names for group in budget.of[name]):
-        wanted = full_groups.members(budget, names, group)
+        wanted = budgets.members(budget, names, group)
         more = any(name not in budget.out or name in budget.serving for name in wanted)
         together = out.counts[group] + sum(1 for name in wanted if name not in out.why)
-        disputed = full_groups.dispute(budget, group, names) is not None
-        if (more or total) and (together > group.limit or group in budget.short or disputed or full_groups.unkept(budget, group, wanted, out)):
+        disputed = budgets.dispute(budget, group, names) is not None
+        if (more or total) and (together > group.limit or group in budget.short or disputed or budgets.unkept(budget, group, wanted, out)):
             return group
     return None
 
 
-def _hold(unit: Unit, group: Group, board: Leases) -> Unit:
+def _hold(unit: Unit, group: Group, room: Blocker, board: Leases) -> Unit:
     """Hold new drains; running ones continue, since their VMs are unavailable already."""
     settings = board.settings
     # Two runs that backed off from each other must not return at the same moment.
     check = leases.pause(settings, board.now) if board.others else ROOM_CHECK
-    event_state = replace(unit.event_state, waits_for=_waits_for_room(unit, group, settings))
-    return Unit(event_state, [_hold_one(event_state, participant, group, check, settings) for participant in unit.participants])
+    event_state = unit.event_state.with_blocker(replace(room, way_out=_wait_for_room(unit, group, settings)))
+    return Unit(event_state, [_hold_one(participant, room, check, settings) for participant in unit.participants])
 
 
-def _waits_for_room(unit: Unit, group: Group, settings: Settings) -> str:
+def _wait_for_room(unit: Unit, group: Group, settings: Settings) -> str:
     event_state = unit.event_state
     left = min((found for participant in unit.participants if (found := deadlines.latest(participant, settings)) is not None), default=None)
     comes = event_state.decision.hold_at_deadline == "let_it_come" and event_state.decision.drain
-    text = f"waits for room in capacity group {group.name!r}"
+    text = f"wait for room in capacity group {group.name!r}"
     if event_state.decision.drain and not comes and left is not None:
-        return f"{text}, or drain without it in {timestamps.duration(left)}"
+        return f"{text}, or drain without it {f'in {timestamps.duration(left)}' if left > 0 else 'now'}"
     if event_state.left is not None:
         return f"{text}; otherwise Azure starts it{' undrained' if comes else ''} in {timestamps.duration(event_state.left)}"
     return text
 
 
-def _hold_one(event_state: EventState, participant: Participant, group: Group, check: float, settings: Settings) -> Participant:
+def _hold_one(participant: Participant, room: Blocker, check: float, settings: Settings) -> Participant:
     begun = participant.record is not None and is_out(participant.record)
     if not participant.ok or begun or participant.beyond_capacity or participant.intent not in ("drain", "none"):
         return participant
     last = deadlines.latest(participant, settings)
-    return replace(
-        participant,
-        intent="none",
-        # The unavailable VMs change from one observation to the next; the reason in the record must not.
-        hold=participant.hold or f"capacity group {group.name!r} has no room",
-        reason=event_state.full,
-        wait=check if last is None or last <= 0 else min(check, last),
-    )
+    wait = check if last is None or last <= 0 else min(check, last)
+    return replace(participant, intent="none", blocker=participant.hold or replace(room, wait=wait), reason=room.detail, wait=wait)

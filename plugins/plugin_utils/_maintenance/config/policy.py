@@ -1,18 +1,77 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The policy: which events drain, and when they are approved. The two named policies are defined here only."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 from ..._core import plain_values
 from ..._core.short_forms import suggestion
-from ..core.expression import Expression, ExpressionError, MissingJMESPath
-from . import approval_window as windows
+from ..._core.wrong_input import WrongInput, refuse_unknown
+from ..core import timestamps
+from ..core.expression import Expression, ExpressionError, load_condition
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+MINUTES_OF_DAY = 24 * 60
+
+
+@dataclass(frozen=True)
+class Window:
+    """From a minute of the day on certain days, to a minute of the same or the next day."""
+
+    days: tuple[int, ...]
+    begin: int
+    end: int
+
+    def contains(self, now: float) -> bool:
+        """Return whether the window is open at this time (seconds since 1970)."""
+        moment = timestamps.as_datetime(now)
+        minute = moment.hour * 60 + moment.minute
+        if self.begin < self.end:
+            return moment.weekday() in self.days and self.begin <= minute < self.end
+        yesterday = (moment - timedelta(days=1)).weekday() if moment.year > 1 else 6
+        return (moment.weekday() in self.days and minute >= self.begin) or (yesterday in self.days and minute < self.end)
+
+
+def load_windows(value: Any) -> tuple[Window, ...]:
+    """Load one window, or a list of them: C({days: [sat, sun], from: "22:00", to: "04:00"}). Raise WrongInput."""
+    if isinstance(value, Mapping):
+        value = [value]
+    given = plain_values.items(value)
+    if not given:
+        raise WrongInput('must be {days: [sat, sun], from: "22:00", to: "04:00"} or a list of such')
+    return tuple(_window(item) for item in given)
+
+
+def _window(value: Any) -> Window:
+    if not isinstance(value, Mapping):
+        raise WrongInput(f"must be a dictionary with days, from and to, not {value!r}")
+    unknown = sorted(str(key) for key in value if key not in ("days", "from", "to"))
+    if unknown:
+        raise WrongInput(f"has unknown keys {', '.join(unknown)}; there are days, from, to (UTC)")
+    days = [str(day).strip().lower()[:3] for day in plain_values.texts(value.get("days", list(DAYS)))]
+    if not days or any(day not in DAYS for day in days):
+        raise WrongInput(f"days must be a list of {', '.join(DAYS)}")
+    begin, end = _minute_of_day(value.get("from", "00:00"), "from"), _minute_of_day(value.get("to", "24:00"), "to")
+    if begin == end:
+        raise WrongInput("from and to are the same time")
+    return Window(tuple(DAYS.index(day) for day in days), begin, end)
+
+
+def _minute_of_day(value: Any, name: str) -> int:
+    # YAML reads 22:00 without quotes as the number 1320, which is the minute of the day.
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MINUTES_OF_DAY:
+        return int(value)
+    hour, colon, minute = str(value).partition(":")
+    if colon and hour.isdecimal() and minute.isdecimal() and int(minute) < 60:
+        total = int(hour) * 60 + int(minute)
+        if total <= MINUTES_OF_DAY:
+            return total
+    raise WrongInput(f'{name} must be a time such as "22:00", not {value!r}')
+
 
 _SHORT_PAUSE = "event_type == 'Freeze' && duration_in_seconds >= `0` && duration_in_seconds < `9`"
 
@@ -39,10 +98,6 @@ CHOICES = {
 KEYS = tuple(dict.fromkeys(("name", "when", "drain", "approve", "drain_at", "window", *CHOICES)))
 
 
-class PolicyError(ValueError):
-    """A policy that cannot be used; the message names the rule and its position."""
-
-
 @dataclass(frozen=True)
 class Decision:
     """What a rule decides about one event."""
@@ -51,7 +106,7 @@ class Decision:
     drain: bool
     approve: str
     drain_at: float | str | None = None
-    window: tuple[windows.Window, ...] = ()
+    window: tuple[Window, ...] = ()
     unreachable: str = "wait"
     on_drain_failure: str | None = None
     hold_at_deadline: str = "drain"
@@ -105,30 +160,28 @@ def strictest(decisions: Iterable[Decision]) -> Decision:
 
 
 def load(value: Any) -> Policy:
-    """Load a policy from its name or its list of rules. Raise PolicyError."""
+    """Load a policy from its name or its list of rules. Raise WrongInput."""
     if isinstance(value, Policy):
         return value
     if value is None:
         value = "default"
     if isinstance(value, str):
         if value not in NAMED:
-            raise PolicyError(f"there is no policy named {str(value)!r}{suggestion(str(value), NAMED)}; there are {', '.join(NAMED)}, or give a list of rules")
+            raise WrongInput(f"there is no policy named {str(value)!r}{suggestion(str(value), NAMED)}; there are {', '.join(NAMED)}, or give a list of rules")
         value = NAMED[str.__str__(value)]
     if isinstance(value, Mapping) or not isinstance(value, Sequence):
-        raise PolicyError(f"respond_policy: a policy is a name or a list of rules, not {plain_values.kind(value)}")
+        raise WrongInput(f"respond_policy: a policy is a name or a list of rules, not {plain_values.kind(value)}")
     if not value:
-        raise PolicyError("the policy has no rules; an event without a rule would wait for a person every time")
+        raise WrongInput("the policy has no rules; an event without a rule would wait for a person every time")
     return Policy(tuple(_rule(item, place) for place, item in enumerate(value, start=1)))
 
 
 def _rule(given: Any, place: int) -> Rule:
     if not isinstance(given, Mapping):
-        raise PolicyError(f"rule {place} of the policy: must be a dictionary, not {given!r}")
+        raise WrongInput(f"rule {place} of the policy: must be a dictionary, not {given!r}")
     source = plain_values.plain(given)
     label = label_of(source, place)
-    if unknown := sorted(set(source) - set(KEYS)):
-        shown = ", ".join(f"{key}{suggestion(key, KEYS)}" for key in unknown)
-        raise PolicyError(f"{label}: unknown keys {shown}; there are {', '.join(KEYS)}")
+    refuse_unknown(source, KEYS, label)
     when = _when(source.get("when"), label)
     return Rule(_decision(source, place, label), when, source)
 
@@ -142,35 +195,29 @@ def _when(source: Any, label: str) -> Expression | None:
     if source is None:
         return None
     if not isinstance(source, str) or not source.strip():
-        raise PolicyError(f"{label}: when must be a JMESPath expression, not {source!r}")
-    try:
-        return Expression(source)
-    except MissingJMESPath as error:
-        raise PolicyError(f"{label}: when {error}") from error
-    except ExpressionError as error:
-        place = f" at character {error.position}" if error.position else ""
-        raise PolicyError(f"{label}: when{place} {error}: {source}") from error
+        raise WrongInput(f"{label}: when must be a JMESPath expression, not {source!r}")
+    return load_condition(Expression, source, f"{label}: when")
 
 
 def _decision(source: dict[str, Any], place: int, label: str) -> Decision:
     drain = plain_values.flag(source.get("drain"))
     if drain is None:
-        raise PolicyError(f"{label}: drain must be true or false, not {source.get('drain')!r}")
+        raise WrongInput(f"{label}: drain must be true or false, not {source.get('drain')!r}")
     chosen: dict[str, Any] = {}
     for key, choices in CHOICES.items():
         if key in source or key == "approve":
             if source.get(key) not in choices:
-                raise PolicyError(f"{label}: {key} must be one of {', '.join(choices)}, not {source.get(key)!r}")
+                raise WrongInput(f"{label}: {key} must be one of {', '.join(choices)}, not {source.get(key)!r}")
             chosen[key] = source[key]
     if drain and chosen["approve"] == "now":
-        raise PolicyError(f"{label}: approve: now does not wait for a drain; say drain: false, or approve: after_drain")
+        raise WrongInput(f"{label}: approve: now does not wait for a drain; say drain: false, or approve: after_drain")
     if not drain and chosen["approve"] == "after_drain":
-        raise PolicyError(f"{label}: approve: after_drain needs drain: true; without a drain say approve: now or never")
+        raise WrongInput(f"{label}: approve: after_drain needs drain: true; without a drain say approve: now or never")
     if "window" in source:
         try:
-            chosen["window"] = windows.load(source["window"])
-        except windows.WindowError as error:
-            raise PolicyError(f"{label}: window {error}") from error
+            chosen["window"] = load_windows(source["window"])
+        except WrongInput as error:
+            raise WrongInput(f"{label}: window {error}") from error
     name = plain_values.text(source.get("name")) or f"rule {place}"
     return Decision(name=name, drain=drain, drain_at=_drain_at(source, label), **chosen)
 
@@ -181,5 +228,5 @@ def _drain_at(source: dict[str, Any], label: str) -> float | str | None:
         return given
     seconds = plain_values.number(given)
     if seconds is None or seconds < 0:
-        raise PolicyError(f"{label}: drain_at must be now, or seconds before NotBefore such as 900, not {given!r}")
+        raise WrongInput(f"{label}: drain_at must be now, or seconds before NotBefore such as 900, not {given!r}")
     return seconds

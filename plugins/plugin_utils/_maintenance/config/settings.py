@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Settings of the plan, each with its default, checked when loaded."""
 
 from __future__ import annotations
@@ -11,15 +9,15 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ....module_utils._scheduled_events.lease.lease_schema import KINDS
+from ....module_utils._scheduled_events.lease.lease_time import LEASE
 from ..._core import plain_values
 from ..._core.short_forms import suggestion
+from ..._core.wrong_input import WrongInput
 from ..._settings.renamed import refused_setting
-from .capacity_groups import CapacityError, Group
+from ..core.blocker import Blocker
+from .capacity_groups import Group, load_clusters
 from .capacity_groups import load as load_groups
-from .pause import Pause, PauseError
-from .pause import load as load_pause
-from .start_hold import StartHold
-from .start_when import answer
+from .start_when import Pause, answer, load_pause
 
 # Clocks of VMs that differ less from the controller's count as equal: an observation itself may take 30 s.
 CLOCK_TOLERANCE = 60.0
@@ -29,10 +27,6 @@ LONG_NOTICE = 3600.0
 
 # A run's id becomes part of a file name on the VMs.
 RUN_ID = re.compile(r"[a-z0-9]{4,32}")
-
-
-class SettingsError(ValueError):
-    """A setting that cannot be used; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -83,14 +77,16 @@ class Settings:
     retired: tuple[str, ...] = ()
     """VMs that will not come back (lower case) and hold nothing up. Only the controller retires a VM, never the VM's own answer."""
     capacity: tuple[Group, ...] = ()
-    """Groups of which only a limited number of VMs may be unavailable at once."""
+    """Groups of which only a limited number of VMs may be unavailable at once: those declared, and one for each cluster."""
+    clusters: None = None
+    """The hosts of each cluster that drain methods name, as loaded; they are in C(capacity) then."""
     run: Run = Run()
     """The run that takes the actions, for its leases."""
     paused: Pause | None = None
     """The pause of the whole fleet, which may be over."""
-    start_gate: StartHold | None = None
+    start_gate: Blocker | None = None
     """What the start gate holds by its last answer. None where it said yes, where there is none, and where its answer is not known yet."""
-    lease_seconds: float = 180.0
+    lease_seconds: float = LEASE
     """Time limit of each action under a lease: longer than an iteration takes, short enough to wait for after a crash."""
     rehearsal: bool = False
     """Whether a simulator plays the VMs, so that a lease may be shorter than an action may take (timing.py)."""
@@ -103,6 +99,7 @@ OWN_OPTIONS = {
     "has_health": "respond_health",
     "notify": "respond_notify_tasks",
     "partial": "",
+    "clusters": "",
     "run": "",
     "start_gate": "respond_start_when",
 }
@@ -110,22 +107,24 @@ CHOICES = {"unmanaged": ("wait", "ignore"), "on_drain_failure": ("retry", "hold"
 
 
 def load(value: Any) -> Settings:
-    """Check the configured values. Raise SettingsError for unknown names and unusable values."""
+    """Check the configured values. Raise WrongInput for unknown names and unusable values."""
     if value is None:
         return Settings()
     if not isinstance(value, Mapping):
-        raise SettingsError(f"settings must be a dictionary, not {plain_values.kind(value)}")
+        raise WrongInput(f"settings must be a dictionary, not {plain_values.kind(value)}")
     known = {field.name: field.default for field in fields(Settings)}
     result: dict[str, Any] = {}
     for key, given in value.items():
         name = plain_values.text(key) or ""
         if name not in known:
             if renamed := refused_setting(name):
-                raise SettingsError(renamed)
+                raise WrongInput(renamed)
             there = sorted(known.keys() - OWN_OPTIONS.keys())
-            raise SettingsError(f"unknown setting {name!r} (respond_timing){suggestion(name, there)}; there are: {', '.join(there)}")
+            raise WrongInput(f"unknown setting {name!r} (respond_timing){suggestion(name, there)}; there are: {', '.join(there)}")
         if given is not None:
             result[name] = SPECIAL[name](given) if name in SPECIAL else _checked(name, given, known[name])
+    if clustered := load_clusters(result.pop("clusters", None), result.get("capacity", ())):
+        result["capacity"] = (*result.get("capacity", ()), *clustered)
     return Settings(**result)
 
 
@@ -144,30 +143,23 @@ def _checked(name: str, given: Any, default: Any) -> Any:
     if isinstance(default, bool):
         answer = plain_values.flag(given)
         if answer is None:
-            raise SettingsError(f"{_option(name)} must be true or false, not {given!r}")
+            raise WrongInput(f"{_option(name)} must be true or false, not {given!r}")
         return answer
     if isinstance(default, (int, float)):
         amount = plain_values.number(given)
         if amount is None or amount < 0:
-            raise SettingsError(f"{_option(name)} must be a number, 0 or more, not {given!r}")
+            raise WrongInput(f"{_option(name)} must be a number, 0 or more, not {given!r}")
         if name == "min_answered" and amount > 1:
-            raise SettingsError(f"respond_min_answered is a share of the VMs, 0 to 1, not {given!r}")
+            raise WrongInput(f"respond_min_answered is a share of the VMs, 0 to 1, not {given!r}")
         if isinstance(default, int) and amount != int(amount):
-            raise SettingsError(f"{_option(name)} must be a whole number, not {given!r}")
+            raise WrongInput(f"{_option(name)} must be a whole number, not {given!r}")
         return int(amount) if isinstance(default, int) else amount
     if isinstance(default, tuple):
         return _ids(name, given)
     choice = plain_values.text(given)
     if choice not in CHOICES[name]:
-        raise SettingsError(f"{_option(name)} must be one of {', '.join(CHOICES[name])}, not {given!r}")
+        raise WrongInput(f"{_option(name)} must be one of {', '.join(CHOICES[name])}, not {given!r}")
     return choice
-
-
-def _groups(given: Any) -> tuple[Group, ...]:
-    try:
-        return load_groups(given)
-    except CapacityError as error:
-        raise SettingsError(str(error)) from error
 
 
 def _run(given: Any) -> Run:
@@ -175,18 +167,11 @@ def _run(given: Any) -> Run:
     found, kind = plain_values.text(source.get("id")) or "", plain_values.text(source.get("kind")) or "events"
     unknown = sorted(set(source) - {"id", "who", "kind"})
     if not isinstance(given, Mapping) or unknown or kind not in KINDS or (found and not RUN_ID.fullmatch(found)):
-        raise SettingsError(f"setting run must be a dictionary with id (4 to 32 small letters and digits), who, and kind ({' or '.join(KINDS)}), not {given!r}")
+        raise WrongInput(f"setting run must be a dictionary with id (4 to 32 small letters and digits), who, and kind ({' or '.join(KINDS)}), not {given!r}")
     return Run(found, plain_values.text(source.get("who")) or "", kind)
 
 
-def _pause(given: Any) -> Pause | None:
-    try:
-        return load_pause(given)
-    except PauseError as error:
-        raise SettingsError(str(error)) from error
-
-
-SPECIAL: dict[str, Callable[[Any], Any]] = {"capacity": _groups, "paused": _pause, "run": _run, "start_gate": answer}
+SPECIAL: dict[str, Callable[[Any], Any]] = {"capacity": load_groups, "clusters": lambda given: given, "paused": load_pause, "run": _run, "start_gate": answer}
 
 
 def _ids(name: str, given: Any) -> tuple[str, ...]:
@@ -196,5 +181,5 @@ def _ids(name: str, given: Any) -> tuple[str, ...]:
     # Any other value must not count as an empty list, which would select all events.
     if len(ids) != len(plain_values.items(given)) or not (given is None or (isinstance(given, Sequence) and not isinstance(given, (bytes, bytearray)))):
         wanted = "names of VMs" if name == "retired" else "event ids"
-        raise SettingsError(f"respond_{name} must be a list of {wanted}, or text with commas between them, not {given!r}; quote what is a number")
+        raise WrongInput(f"respond_{name} must be a list of {wanted}, or text with commas between them, not {given!r}; quote what is a number")
     return tuple(item.lower() for item in ids)

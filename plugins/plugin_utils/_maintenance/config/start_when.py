@@ -1,20 +1,81 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-"""The start gate (C(respond_start_when)): what is asked before something begins that is not at its deadline, and the answer as data.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+"""What keeps all from beginning that is not at its deadline: the pause of the whole fleet (C(respond_paused)), who paused it, why, and until when; and the
+start gate (C(respond_start_when)), what is asked, and the answer as data.
 
 Asking is not done here: the plan gets the answer.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
 from ..._core import plain_values
 from ..._core.short_forms import suggestion
-from .start_hold import StartHold
+from ..._core.wrong_input import WrongInput
+from ..core import timestamps
+from ..core.blocker import Blocker
+
+PAUSE_KEYS = ("who", "why", "until")
+WRITE_PAUSE = "Write respond_paused: {who: alice, why: release night, until: '2026-11-25T06:00:00Z'}, or remove it for no pause"
+# A date alone would end the pause at the first second of that day, which is hardly what its author means.
+WITH_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*")
+WAY_OUT = "remove respond_paused"
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A pause of the whole fleet. C(until) is in seconds since 1970."""
+
+    who: str
+    why: str
+    until: float
+
+    def holds(self, now: float) -> bool:
+        """Return whether the fleet is paused at this time."""
+        return now < self.until
+
+    @property
+    def ends(self) -> str:
+        """Return the end, for operators."""
+        return timestamps.to_the_second(self.until)
+
+    @property
+    def text(self) -> str:
+        """Return the reason for operators and records."""
+        return f"paused by {self.who} until {self.ends}: {self.why}"
+
+    @property
+    def line(self) -> str:
+        """Return the sentences that every report begins with."""
+        return f"P{self.text[1:].rstrip('.')}. No drain and no approval begins, except a drain at its deadline. Next: {WAY_OUT}."
+
+    @property
+    def hold(self) -> Blocker:
+        """Return the blocker of events."""
+        return Blocker("paused", self.text, subjects=(self.who, self.ends), way_out=WAY_OUT, retry_at=self.until)
+
+
+def load_pause(value: Any) -> Pause | None:
+    """Load a pause; return None for an empty value. Raise WrongInput."""
+    if value is None or value in ("", {}):
+        return None
+    if not isinstance(value, Mapping):
+        raise WrongInput(f"respond_paused must be a dictionary with {', '.join(PAUSE_KEYS)}, not {plain_values.plain(value)!r}. {WRITE_PAUSE}")
+    source = plain_values.plain(value)
+    if unknown := [f"{key}{suggestion(key, PAUSE_KEYS)}" for key in sorted(source) if key not in PAUSE_KEYS]:
+        raise WrongInput(f"respond_paused has the unknown key {', '.join(unknown)}; there are {', '.join(PAUSE_KEYS)}. {WRITE_PAUSE}")
+    if missing := [key for key in PAUSE_KEYS if not (plain_values.text(source.get(key)) or "").strip()]:
+        raise WrongInput(f"respond_paused lacks {' and '.join(missing)}. {WRITE_PAUSE}")
+    who, why, until = ((plain_values.text(source[key]) or "").strip() for key in PAUSE_KEYS)
+    moment = timestamps.parse(until) if WITH_TIME.fullmatch(until) else None
+    if moment is None:
+        raise WrongInput(f"respond_paused: until must be a time in UTC such as 2026-11-25T06:00:00Z, not {source['until']!r}. {WRITE_PAUSE}")
+    return Pause(who, why, moment)
+
 
 KINDS = ("url", "command", "prometheus")
 KEYS = (*KINDS, "timeout")
@@ -27,10 +88,6 @@ WRITE = "Write for example respond_start_when: {url: 'https://release.example/ma
 NAME = "the start gate (respond_start_when)"
 
 
-class StartWhenError(ValueError):
-    """A start gate that cannot be used; the message says what is wrong and what to write."""
-
-
 class StartWhen(TypedDict):
     """A checked start gate: exactly one of the first three is set."""
 
@@ -41,7 +98,7 @@ class StartWhen(TypedDict):
 
 
 def load(value: Any) -> StartWhen | None:
-    """Load a start gate; return None for an empty value. Raise StartWhenError."""
+    """Load a start gate; return None for an empty value. Raise WrongInput."""
     if value is None or value in ("", {}):
         return None
     if not isinstance(value, Mapping):
@@ -59,17 +116,17 @@ def load(value: Any) -> StartWhen | None:
     }
 
 
-def answer(value: Any) -> StartHold | None:
+def answer(value: Any) -> Blocker | None:
     """Return what an answer of the start gate holds: nothing where it is yes, or where there is none. C(value) has C(go) and C(text)."""
     given = plain_values.mapping(value)
     if not given or given.get("go") is True:
         return None
     text = plain_values.text(given.get("text")) or "no reason given"
-    return StartHold(f"{NAME} says no", f"start gate says no: {text}", "see why the start gate (respond_start_when) says no")
+    return Blocker("start_gate", f"{NAME} says no", detail=f"start gate says no: {text}", way_out="see why the start gate (respond_start_when) says no")
 
 
-def _error(text: str) -> StartWhenError:
-    return StartWhenError(f"respond_start_when{text}. {WRITE}")
+def _error(text: str) -> WrongInput:
+    return WrongInput(f"respond_start_when{text}. {WRITE}")
 
 
 def _known(source: Mapping[str, Any], keys: Sequence[str], where: str) -> None:

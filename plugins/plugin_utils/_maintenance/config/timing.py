@@ -1,19 +1,16 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The bounds of each time setting, and what they follow from. Checked before anything is done: beyond them a run fails on its VMs, or acts wrongly."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
-from ....module_utils._scheduled_events.lease.lease_schema import LONGEST_SECONDS as LONGEST_LEASE
-from .settings import OWN_OPTIONS, Settings, SettingsError
+from ....module_utils._scheduled_events.lease.lease_time import LEAST_LEASE, LONGEST_LEASE, WHY_LEAST
+from ..._core import plain_values
+from ..._core.wrong_input import WrongInput
+from .settings import OWN_OPTIONS, Settings
 
-# The time limit of the task that takes a VM's actions (roles/respond/tasks/act.yml).
-LONGEST_ACTION = 150
 DAY = 86400
 
 
@@ -25,13 +22,7 @@ class Bounds(NamedTuple):
     why: str
 
 
-LEASE = Bounds(
-    LONGEST_ACTION + 1,
-    LONGEST_LEASE,
-    f"an action on a VM may take {LONGEST_ACTION} seconds, and must not outlive its lease; with rehearsal: true in respond_timing, for VMs that a simulator "
-    "plays, 1 or more",
-)
-GATE_LEASE = "so long a batch may take, and so late its VMs are free again where its run does not release them"
+LEASE = Bounds(LEAST_LEASE, LONGEST_LEASE, f"{WHY_LEAST}; with rehearsal: true in respond_timing, for VMs that a simulator plays, 1 or more")
 BOUNDS = {
     "check_interval": Bounds(0, 3600, "so late the end of a drain is seen"),
     "drain_seconds": Bounds(1, DAY, "a drain without time always fails, and one without end is always at its deadline"),
@@ -50,12 +41,50 @@ BOUNDS = {
 }
 
 
-def refuse_out_of_bounds(settings: Settings, gate: bool = False) -> None:
-    """Raise SettingsError for a time setting that is out of its bounds. The lease of a gate lasts as long as its batch needs."""
-    for name, bounds in BOUNDS.items():
-        if name == "lease_seconds" and (gate or settings.rehearsal):
-            bounds = bounds._replace(least=1, why=GATE_LEASE if gate else bounds.why)
-        value = getattr(settings, name)
-        if not bounds.least <= value <= bounds.most:
-            where = OWN_OPTIONS.get(name) or ("gate_lease_seconds" if gate and name == "lease_seconds" else f"respond_timing: {name}")
-            raise SettingsError(f"{where} is {value:g}; it must be {bounds.least:g} to {bounds.most:g}: {bounds.why}")
+def refuse_out_of_bounds(settings: Settings) -> None:
+    """Raise WrongInput for a time setting that is out of its bounds."""
+    for name in BOUNDS:
+        _refuse(name, getattr(settings, name), lambda: settings.rehearsal, OWN_OPTIONS.get(name) or f"respond_timing: {name}")
+
+
+def seconds_of_batch(settings: Settings, leases: Mapping[str, Any], step_seconds: float | None) -> float:
+    """Return how long the first leases of a batch last: as its option says, or, for a step of an upgrade, as long as the step and one action.
+
+    C(leases) has the options that say how long VMs are leased, by their names. Raise WrongInput for a time that is out of its bounds.
+    """
+    refuse_out_of_bounds(settings)
+    found = settings.lease_seconds
+    for option, given in leases.items():
+        found = seconds_of_lease(option, given, lambda: settings.rehearsal)
+    return found if step_seconds is None else min(step_seconds + settings.lease_seconds, LONGEST_LEASE)
+
+
+def wrong_leases(given: Mapping[str, Any], variables: Mapping[str, Any], template: Callable[[Any], Any]) -> str | None:
+    """Return what is wrong with the seconds of leases, by the names of their options. Only one that is too short needs the setting respond_timing."""
+    try:
+        for option, seconds in given.items():
+            if seconds is not None:
+                seconds_of_lease(option, seconds, lambda: _is_rehearsal(template(variables.get("respond_timing"))))
+    except WrongInput as error:
+        return str(error)
+    return None
+
+
+def _is_rehearsal(timing: Any) -> bool:
+    return plain_values.flag(plain_values.mapping(timing).get("rehearsal")) is True
+
+
+def seconds_of_lease(option: str, given: Any, rehearsal: Callable[[], bool]) -> float:
+    """Return how long an option says that VMs are leased. Raise WrongInput for what is no number, or out of its bounds: those of a rehearsal are wider."""
+    seconds = plain_values.number(given)
+    if seconds is None:
+        raise WrongInput(f"{option} must be a number of seconds, not {given!r}")
+    _refuse("lease_seconds", seconds, rehearsal, option)
+    return seconds
+
+
+def _refuse(name: str, value: float, rehearsal: Callable[[], bool], where: str) -> None:
+    bounds = BOUNDS[name]
+    least = 1 if name == "lease_seconds" and value < bounds.least and rehearsal() else bounds.least
+    if not least <= value <= bounds.most:
+        raise WrongInput(f"{where} is {value:g}; it must be {least:g} to {bounds.most:g}: {bounds.why}")

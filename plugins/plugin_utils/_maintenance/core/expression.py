@@ -1,14 +1,14 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """JMESPath over an event, checked when it is loaded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from ....module_utils._scheduled_events.imds import document
+from ....module_utils._scheduled_events.watch.drain.rules import Comparison
+from ..._core.wrong_input import WrongInput
 
 try:
     import jmespath
@@ -41,17 +41,29 @@ class MissingJMESPath(ExpressionError):
     """An expression that needs jmespath, which is not installed."""
 
 
-def short_pause(event: Mapping[str, Any]) -> bool:
-    """Return whether an event only pauses a VM, for less than 9 seconds."""
-    seconds = event.get("duration_in_seconds")
-    return event.get("event_type") == "Freeze" and isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and 0 <= seconds < 9
+Condition = TypeVar("Condition")
 
 
-# The conditions of the named policies, which thus work without jmespath; any other one is left to it.
-BUILT_IN: dict[str, Callable[[Mapping[str, Any]], bool]] = {
-    "event_type == 'Freeze' && duration_in_seconds >= `0` && duration_in_seconds < `9`": short_pause,
-    "event_status == 'Started'": lambda event: event.get("event_status") == "Started",
-    "event_source == 'User'": lambda event: event.get("event_source") == "User",
+def load_condition(kind: Callable[[str], Condition], source: str, label: str) -> Condition:
+    """Return a condition of this kind. Raise WrongInput, with the label of where it stands and the place in it."""
+    try:
+        return kind(source)
+    except MissingJMESPath as error:
+        raise WrongInput(f"{label} {error}") from error
+    except ExpressionError as error:
+        place = f" at character {error.position}" if error.position else ""
+        raise WrongInput(f"{label}{place} {error}: {source}") from error
+
+
+# The conditions of the named policies, which thus work without jmespath, also on a VM; any other one is left to it.
+BUILT_IN: Mapping[str, Sequence[Comparison]] = {
+    "event_type == 'Freeze' && duration_in_seconds >= `0` && duration_in_seconds < `9`": [
+        Comparison("event_type", "==", "Freeze"),
+        Comparison("duration_in_seconds", ">=", 0),
+        Comparison("duration_in_seconds", "<", 9),
+    ],
+    "event_status == 'Started'": [Comparison("event_status", "==", "Started")],
+    "event_source == 'User'": [Comparison("event_source", "==", "User")],
 }
 
 
@@ -77,7 +89,10 @@ class Expression:
     def matches(self, event: Mapping[str, Any]) -> bool:
         """Return whether the condition is true, in JMESPath's sense of true."""
         if self._built_in is not None:
-            return self._built_in(event)
+            try:
+                return all(comparison.matches(event) for comparison in self._built_in)
+            except TypeError as error:
+                raise ExpressionError(f"cannot be evaluated: {error}") from error
         result = search(self._compiled, event)
         return not (result is None or result is False or (not isinstance(result, (int, float)) and len(result) == 0))
 

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Points in time: seconds since 1970 inside, ISO 8601 in UTC outside."""
 
 from __future__ import annotations
@@ -12,10 +10,10 @@ from typing import Any
 
 def parse(value: Any) -> float | None:
     """Return seconds since 1970, or None for any other value. A time without a zone is UTC."""
-    if not isinstance(value, (datetime, str)):
+    if not isinstance(value, (str, datetime)):
         return None
     try:
-        moment = value if isinstance(value, datetime) else datetime.fromisoformat(str.__str__(value).strip())
+        moment = datetime.fromisoformat(str.__str__(value).strip()) if isinstance(value, str) else value
         return (moment if moment.tzinfo is not None else moment.replace(tzinfo=timezone.utc)).timestamp()
     except (OverflowError, OSError, ValueError):
         return None

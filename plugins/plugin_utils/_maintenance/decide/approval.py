@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Which events are approved now, and from which VM. One request per approver for all its events.
 
 Before an approval, the record of every VM of the event gets a note that the approval follows. Only a plan that finds this note on all
@@ -15,8 +13,10 @@ from dataclasses import replace
 
 from ..config.settings import Settings
 from ..core.actions import Approve
+from ..core.blocker import Blocker
 from ..core.model import Host
-from ..state.event_state import EventState, Participant, with_participants
+from ..state.event_state import EventState, with_participants
+from ..state.participant import Participant
 from . import approval_blockers, leases
 from .intents import drained_now, fresh
 
@@ -41,8 +41,7 @@ def ready(event_states: Iterable[EventState], settings: Settings) -> tuple[list[
 def _is_open(event_state: EventState) -> bool:
     """Return whether the event can still be approved, and only its drains may keep it waiting."""
     begun = event_state.started or event_state.approved
-    held = event_state.blockers or event_state.full
-    return event_state.ours and event_state.listed and bool(event_state.hit) and not begun and not held
+    return event_state.ours and event_state.listed and bool(event_state.hit) and not begun and not event_state.blockers
 
 
 def _with_approvers(event_state: EventState) -> tuple[EventState, list[Host]]:
@@ -50,7 +49,7 @@ def _with_approvers(event_state: EventState) -> tuple[EventState, list[Host]]:
         return event_state, approvers
     # All have failed. They retry later, and the operator reads what else can be done.
     text = f"no VM that lists it could approve it; Azure's own command can: {approval_blockers.acknowledge(event_state)}"
-    return replace(event_state, waits_for=text), _approvers(event_state, again=True)
+    return event_state.with_blocker(Blocker("no_approver", text, way_out=text)), _approvers(event_state, again=True)
 
 
 def actions(event_states: Iterable[EventState], approvers: dict[str, list[Host]], settings: Settings) -> tuple[list[EventState], list[Approve]]:
@@ -70,8 +69,8 @@ def actions(event_states: Iterable[EventState], approvers: dict[str, list[Host]]
                 event_state = replace(event_state, approver=hosts[0].name)
                 for host in hosts:
                     posts.setdefault((host.name, again), []).append(event_state)
-        if event_state.key in approvers and not event_state.approver and not event_state.waits_for:
-            event_state = replace(event_state, waits_for="approves it once its VMs are leased")
+        if event_state.key in approvers and not event_state.approver and not event_state.waits:
+            event_state = event_state.with_blocker(Blocker("unleased", "approves it once its VMs are leased", way_out="approve it once its VMs are leased"))
         found.append(event_state)
     return found, [_approve(host, several, again, settings) for (host, again), several in posts.items()]
 
@@ -102,11 +101,25 @@ def _all_drained(event_state: EventState, settings: Settings) -> bool:
 def _waiting_for_drains(event_state: EventState, settings: Settings) -> EventState:
     participants = _must_drain(event_state)
     if waiting := [participant.host.name for participant in participants if not drained_now(participant)]:
-        return replace(event_state, waits_for=f"waits for {', '.join(waiting)} to drain")
+        event_state = _with_reasons(event_state, participants)
+        what = f"for {', '.join(waiting)} to drain"
+        return event_state.with_blocker(Blocker("draining", f"waits {what}", tuple(waiting), way_out=f"wait {what}"))
     stale = [participant for participant in participants if not fresh(participant, settings)]
     checked = [replace(participant, intent="verify", reason="checked again right before the approval") for participant in stale]
-    text = f"checks once more that {', '.join(participant.host.name for participant in stale)} is drained"
-    return replace(with_participants(event_state, checked), waits_for=text)
+    names = tuple(participant.host.name for participant in stale)
+    what = f"once more that {', '.join(names)} is drained"
+    return with_participants(event_state, checked).with_blocker(Blocker("draining", f"checks {what}", names, way_out=f"check {what}"))
+
+
+def _with_reasons(event_state: EventState, participants: Iterable[Participant]) -> EventState:
+    """Return the event with the reasons why drain methods have not begun yet, if any have told one."""
+    told = {
+        participant.host.name: participant.record.reason
+        for participant in participants
+        if participant.record is not None and participant.record.phase == "draining" and participant.record.blocker.get("kind") == "not_yet"
+    }
+    text = "; ".join(f"{name}: {reason}" for name, reason in told.items() if reason)
+    return event_state.with_blocker(Blocker("not_yet", text, tuple(told))) if text else event_state
 
 
 def _can_approve(event_state: EventState, host: Host, again: bool) -> bool:

@@ -1,7 +1,5 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-"""The blockers of an approval, apart from the drains of the event. Each function returns one of them as text, or None.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+"""The blockers of an approval, apart from the drains of the event. Each function returns one of them, or None.
 
 Leases of other runs and capacity are decided elsewhere (leases.py, allocation.py), because they depend on the events served before.
 """
@@ -10,53 +8,52 @@ from __future__ import annotations
 
 from ....module_utils._scheduled_events.core.printable_text import shell_word
 from ..config.settings import Settings
-from ..config.start_hold import StartHold
+from ..core.blocker import Blocker
 from ..core.model import Identity
 from ..state import overrides
-from ..state.event_state import EventState, Participant
+from ..state.event_state import EventState
+from ..state.participant import Participant
 from . import deadlines
 
 ANYWAY = "; if it must start anyway, approve it with Azure's own command: "
+MANAGE = (
+    "Add them to the inventory or run without --limit, approve this event alone with maintenance.azure.decide, "
+    "or approve all such events with respond_unmanaged: ignore"
+)
 NO_METHOD = "no drain method is configured; set drain_methods, or the method none where nothing has to be drained"
 
 
-def blockers(event_state: EventState, settings: Settings, now: float) -> list[str]:
-    """Return all reasons, the most lasting first."""
-    hold = _start_hold(event_state)
+def blockers(event_state: EventState, settings: Settings, now: float) -> tuple[Blocker, ...]:
+    """Return all blockers that do not depend on other events."""
     found = (
-        hold.detail if hold else None,
+        _start_hold(event_state),
         overrides.blocker(event_state.override),
         _policy(event_state),
         _unmanaged(event_state, settings),
         _methods(event_state),
         _contested(event_state),
-        event_state.conflict,
+        Blocker("conflict", event_state.conflict) if event_state.conflict else None,
         _unread(event_state),
         _window(event_state, now),
     )
-    return [text for text in found if text]
+    return tuple(one for one in found if one)
 
 
-def lasting(event_state: EventState, settings: Settings) -> str | None:
-    """Return the blocker that only an operator can lift, or None."""
-    hold = _start_hold(event_state)
-    return (hold.text if hold else None) or overrides.blocker(event_state.override) or event_state.decision.problem or _unmanaged(event_state, settings)
-
-
-def _start_hold(event_state: EventState) -> StartHold | None:
+def _start_hold(event_state: EventState) -> Blocker | None:
     """Return the pause, or the start gate, where it holds the approval too."""
     return event_state.start_hold if event_state.start_hold is not None and event_state.start_hold.holds_approval else None
 
 
-def _policy(event_state: EventState) -> str | None:
+def _policy(event_state: EventState) -> Blocker | None:
+    rule = event_state.decision.name
     if event_state.decision.problem:
-        return event_state.decision.problem
+        return Blocker("policy_unusable", event_state.decision.problem, (rule,))
     if event_state.decision.approve == "never":
-        return f"the policy (rule {event_state.decision.name!r}) never approves it"
+        return Blocker("policy", f"the policy (rule {rule!r}) never approves it", (rule,))
     return None
 
 
-def _contested(event_state: EventState) -> str | None:
+def _contested(event_state: EventState) -> Blocker | None:
     found = [participant for participant in event_state.participants if participant.named and participant.contested]
     if not found:
         return None
@@ -65,33 +62,32 @@ def _contested(event_state: EventState) -> str | None:
         way_out = f"the metadata of {', '.join(thin)} lacks the resource group (resourceGroupName): see what answers there, or run respond for one at a time"
     else:
         way_out = "set respond_vm_id in the inventory to tell them apart"
-    return f"{found[0].contested}; {way_out}"
+    return Blocker("contested", f"{found[0].contested}; {way_out}", tuple(participant.host.name for participant in found), way_out=way_out)
 
 
-def _unmanaged(event_state: EventState, settings: Settings) -> str | None:
+def _unmanaged(event_state: EventState, settings: Settings) -> Blocker | None:
     names = event_state.named.unmanaged
     if not names or settings.unmanaged == "ignore" or overrides.is_approval(event_state.override):
         return None
-    return (
-        f"it also names {', '.join(names)}, which {'is' if len(names) == 1 else 'are'} not managed here; approving would start it there too. "
-        "Add them to the inventory or run without --limit, approve this event alone with maintenance.azure.decide, "
-        "or approve all such events with respond_unmanaged: ignore"
-    )
+    text = f"it also names {', '.join(names)}, which {'is' if len(names) == 1 else 'are'} not managed here; approving would start it there too. {MANAGE}"
+    return Blocker("unmanaged", text, tuple(names))
 
 
-def _unread(event_state: EventState) -> str | None:
+def _unread(event_state: EventState) -> Blocker | None:
     silent = [participant.host.name for participant in event_state.hit if not participant.ok and not counts_as_drained(event_state, participant)]
     resting = [participant.host.name for participant in event_state.hit if participant.host.state == "resting"]
     if silent and silent == resting:
-        return f"{', '.join(silent)} had no event when this run began, and no longer {'take' if len(silent) > 1 else 'takes'} part in it"
+        text = f"{', '.join(silent)} had no event when this run began, and no longer {'take' if len(silent) > 1 else 'takes'} part in it"
+        return Blocker("unread", text, tuple(silent))
     if silent:
         text = f"{', '.join(silent)} could not be read"
         if overrides.is_approval(event_state.override) or not any(participant.ok for participant in event_state.hit):
             text += ANYWAY + acknowledge(event_state)
-        return text
+        return Blocker("unread", text, tuple(silent))
     if event_state.named.unsure:
         text = f"{', '.join(event_state.named.unsure)} may be a VM that was not read"
-        return text + (ANYWAY + acknowledge(event_state) if overrides.is_approval(event_state.override) else "")
+        text += ANYWAY + acknowledge(event_state) if overrides.is_approval(event_state.override) else ""
+        return Blocker("unread", text, tuple(event_state.named.unsure))
     return None
 
 
@@ -108,25 +104,31 @@ def acknowledge(event_state: EventState) -> str:
     )
 
 
-def _window(event_state: EventState, now: float) -> str | None:
+def _window(event_state: EventState, now: float) -> Blocker | None:
     windows = event_state.decision.window
     if windows and not any(window.contains(now) for window in windows):
-        return "the policy's window for approvals is closed"
+        return Blocker("window", "the policy's window for approvals is closed")
     return None
 
 
-def _methods(event_state: EventState) -> str | None:
+def _methods(event_state: EventState) -> Blocker | None:
     without = [participant for participant in event_state.hit if participant.ok and participant.decision.drain and not participant.host.methods]
     # One whose drain_methods cannot be read may have some.
     if wrong := next(filter(None, map(wrong_settings, without)), None):
         return wrong
-    return f"{', '.join(participant.host.name for participant in without)}: {NO_METHOD}" if without else None
+    names = tuple(participant.host.name for participant in without)
+    return Blocker("no_method", f"{', '.join(names)}: {NO_METHOD}", names) if without else None
 
 
-def wrong_settings(participant: Participant) -> str | None:
+def no_method(participant: Participant) -> Blocker:
+    """Return why a VM without drain methods is not drained."""
+    return wrong_settings(participant) or Blocker("no_method", NO_METHOD, (participant.host.name,))
+
+
+def wrong_settings(participant: Participant) -> Blocker | None:
     """Return why a VM cannot be drained with its settings, or None."""
-    wrong = participant.host.wrong_settings
-    return f"the settings of {participant.host.name} are wrong: {wrong[0]}" if wrong else None
+    wrong, name = participant.host.wrong_settings, participant.host.name
+    return Blocker("wrong_settings", f"the settings of {name} are wrong: {wrong[0]}", (name,)) if wrong else None
 
 
 def counts_as_drained(event_state: EventState, participant: Participant) -> bool:

@@ -1,17 +1,16 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Compute when drains, deadlines and retries are due."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..config.settings import LONG_NOTICE, Settings
-from ..config.start_hold import StartHold
 from ..config.start_when import ASK_SECONDS
+from ..core.blocker import Blocker
 from ..state import overrides
-from ..state.event_state import EventState, Participant, clock_offset
+from ..state.event_state import EventState, clock_offset
+from ..state.participant import Participant
 
 # The check of a drained VM gets at least this long, also right before NotBefore.
 SHORTEST = 10.0
@@ -47,70 +46,64 @@ def kept_from_draining(participant: Participant, settings: Settings) -> bool:
     return overrides.blocks_drain(participant.override, must_drain=must_drain(participant, settings))
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
-    """Whether a drain may begin; if not, why and for how many seconds."""
-
-    now: bool
-    wait: float | None = None
-    text: str | None = None
-    hold: str | None = None
-    """The reason of a hold, for the record."""
-
-
-def drain_due(event_state: EventState, participant: Participant, settings: Settings, now: float) -> Due:
-    """Return whether a drain may begin now."""
-    due = _due(event_state, participant, settings, now)
+def drain_blocker(event_state: EventState, participant: Participant, settings: Settings, now: float) -> Blocker | None:
+    """Return what keeps a drain from beginning now, with the seconds until it is decided again; or None."""
+    early = _too_early(event_state, participant, settings, now)
     hold = start_hold(event_state, participant, settings)
     # A start gate holds nothing that would wait without it, too.
-    if hold is None or (not due.now and not hold.holds_approval):
-        return due
-    return Due(False, hold_wait(hold, participant, settings, now), hold.detail, hold.text)
+    if hold is None or (early is not None and not hold.holds_approval):
+        return early
+    return replace(hold, wait=hold_wait(hold, participant, settings, now))
 
 
-def start_hold(event_state: EventState, participant: Participant, settings: Settings) -> StartHold | None:
+def start_hold(event_state: EventState, participant: Participant, settings: Settings) -> Blocker | None:
     """Return what keeps a drain from beginning: a pause, or the start gate. Nothing does at its deadline, and no override is passed over."""
     if must_drain(participant, settings) or (participant.override is not None and kept_from_draining(participant, settings)):
         return None
     return event_state.start_hold
 
 
-def hold_wait(hold: StartHold, participant: Participant, settings: Settings, now: float) -> float:
+def hold_wait(hold: Blocker, participant: Participant, settings: Settings, now: float) -> float:
     """Return the seconds until a held drain is decided again: when the hold ends, when the gate may be asked again, or at the deadline."""
-    waits = [ASK_SECONDS if hold.ends is None else hold.ends - now, latest(participant, settings)]
+    waits = [ASK_SECONDS if hold.retry_at is None else hold.retry_at - now, latest(participant, settings)]
     return min(seconds for seconds in waits if seconds is not None and seconds > 0)
 
 
-def _due(event_state: EventState, participant: Participant, settings: Settings, now: float) -> Due:
+def _too_early(event_state: EventState, participant: Participant, settings: Settings, now: float) -> Blocker | None:
     last = latest(participant, settings)
     if participant.override is not None and kept_from_draining(participant, settings):
         waits = [seconds for seconds in (last, (participant.override.until or now) - now) if seconds is not None and 0 < seconds < float("inf")]
-        return Due(False, min(waits, default=None), participant.override.text)
+        held = overrides.blocker(participant.override)
+        return replace(held, wait=min(waits, default=None)) if held else None
     if participant.coming:
-        return Due(True)
+        return None
     decision = participant.decision
     if must_drain(participant, settings):
         if event_state.blockers and decision.hold_at_deadline == "let_it_come":
-            return Due(False, text="it cannot be approved, and the policy (hold_at_deadline: let_it_come) does not drain for it")
-        return Due(True)
+            return _not_due(participant, "it cannot be approved, and the policy (hold_at_deadline: let_it_come) does not drain for it", None)
+        return None
     if decision.drain_at == "now":
-        return Due(True)
+        return None
     if isinstance(decision.drain_at, float):
         return _near(participant, last, decision.drain_at)
     if event_state.blockers:
         # The VM would only be out of service for longer: nothing can be approved before Azure begins by itself.
-        return Due(False, last, "it cannot be approved, so the drain begins shortly before NotBefore")
+        return _not_due(participant, "it cannot be approved, so the drain begins shortly before NotBefore", last)
     if decision.window:
         # It is open: one that is closed is a blocker.
-        return Due(True)
+        return None
     return _near(participant, last, LONG_NOTICE)
 
 
-def _near(participant: Participant, last: float | None, before: float) -> Due:
+def _near(participant: Participant, last: float | None, before: float) -> Blocker | None:
     if participant.left is None or participant.left <= before:
-        return Due(True)
+        return None
     wait = participant.left - before
-    return Due(False, wait if last is None else min(wait, last), "the drain begins closer to NotBefore")
+    return _not_due(participant, "the drain begins closer to NotBefore", wait if last is None else min(wait, last))
+
+
+def _not_due(participant: Participant, text: str, wait: float | None) -> Blocker:
+    return Blocker("not_due", text, (participant.host.name,), wait=wait)
 
 
 def deadline(participant: Participant, settings: Settings, now: float, *, begins: bool) -> float:

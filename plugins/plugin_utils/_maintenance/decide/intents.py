@@ -1,15 +1,16 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Decide what each VM of an event needs next, by itself. Which VM waits for another is decided afterwards (allocation.py, undo_order.py)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..config.settings import Settings
+from ..core.blocker import Blocker
 from ..core.model import Observation, Record
-from ..state.event_state import EventState, Participant
+from ..state.event_state import EventState
+from ..state.participant import Participant
 from . import approval_blockers, deadlines
 
 # Clocks are read at slightly different moments.
@@ -29,7 +30,16 @@ def _unless_unwritable(participant: Participant) -> Participant:
     """Report a VM that cannot write its records: nothing is done on it without them. Its actions are tried again, because the cause may pass."""
     if participant.asleep or not participant.ok or participant.host.cannot_write is None or participant.intent not in CHANGES:
         return participant
-    return replace(participant, failed=f"cannot {participant.intent}: {participant.host.cannot_write}")
+    return replace(participant, failed=cannot_write([participant]))
+
+
+def cannot_write(participants: Sequence[Participant]) -> Blocker:
+    """Return the blocker of VMs that cannot write their records for the cause of the first, and so take no action."""
+    first = participants[0]
+    names = tuple(participant.host.name for participant in participants if participant.host.cannot_write == first.host.cannot_write)
+    why = first.host.cannot_write
+    # A line about a VM begins with its name: there the sentence does not repeat it.
+    return Blocker("cannot_write", f"cannot {first.intent}: {why}", names, detail=f"cannot {first.intent} {', '.join(names)}: {why}")
 
 
 def _decide(event_state: EventState, participant: Participant, setback: Participant | None, settings: Settings, now: float) -> Participant:
@@ -93,18 +103,23 @@ def _after(participant: Participant, settings: Settings) -> Participant:
     if record is None or observation is None:
         return participant
     if began_undrained(participant) and not _long_over(participant, settings):
-        participant = replace(participant, failed=f"it began before the drain was done: {record.reason or 'the drain failed'}")
+        participant = replace(participant, failed=_failure(participant, f"it began before the drain was done: {record.reason or 'the drain failed'}"))
     if record.phase == "recovered" and not record.needs_undo:
         return replace(participant, asleep=True)
     failures = sum(1 for phase, _at in record.since("gone") if phase == "failed")
     failed = record.phase == "failed" and record.outcome is not None
     if failed:
         text = f"recovery failed: {record.reason or 'no reason given'}"
-        participant = replace(participant, failed=text, reason=text, asleep=failures > settings.retries or not record.needs_undo)
+        asleep = failures > settings.retries or not record.needs_undo
+        participant = replace(participant, failed=_failure(participant, text), reason=text, asleep=asleep)
     if not record.needs_undo:
         return replace(participant, intent="finish", reason=participant.reason or _not_in_service(observation, settings))
     left = _until_retry(record, observation, failures, settings) if failed else 0.0
     return replace(participant, intent="stay", wait=left) if left > 0 else replace(participant, intent="recover")
+
+
+def _failure(participant: Participant, text: str) -> Blocker:
+    return Blocker("failed", text, (participant.host.name,))
 
 
 def _until_retry(record: Record, observation: Observation, failures: int, settings: Settings) -> float:
@@ -165,7 +180,7 @@ def _failed(event_state: EventState, participant: Participant, settings: Setting
     reason = f"the drain failed; {why}"
     at_last = f"the drain failed {again.failures} times at last; {why}" if again.exhausted and again.failures > 1 else reason
     # Red from its first failure until a retry begins: a pass that ends here has not done what was to be done.
-    participant = replace(participant, reason=reason, failed=at_last, exhausted=again.exhausted)
+    participant = replace(participant, reason=reason, failed=_failure(participant, at_last), exhausted=again.exhausted)
     if participant.holds_changes and not deadlines.too_near_to_undo(event_state, participant, settings):
         return replace(participant, intent="undo")
     participant = replace(participant, intent=participant.undrained_intent)
@@ -192,8 +207,8 @@ def _live(event_state: EventState, participant: Participant, setback: Participan
     if not participant.decision.drain and not participant.holds_changes:
         return replace(participant, asleep=event_state.decision.approve == "never" and not participant.approved)
     if setback is not None and setback is not participant and _waits_for_sibling(event_state, participant, settings):
-        text = f"{setback.host.name} could not be drained for it"
-        return replace(participant, hold=text, reason=text, intent="undo" if participant.holds_changes else "none")
+        sibling = Blocker("sibling", f"{setback.host.name} could not be drained for it", (setback.host.name,))
+        return replace(participant, blocker=sibling, intent="undo" if participant.holds_changes else "none")
     return _drain(event_state, participant, settings, now)
 
 
@@ -206,14 +221,15 @@ def _drain(event_state: EventState, participant: Participant, settings: Settings
     if drained_now(participant):
         return replace(participant, intent="stay")
     if not participant.host.methods:
-        text = approval_blockers.wrong_settings(participant) or approval_blockers.NO_METHOD
-        return replace(participant, hold=text, reason=text, intent=participant.undrained_intent, asleep=not participant.holds_changes)
+        why = approval_blockers.no_method(participant)
+        return replace(participant, blocker=why, intent=participant.undrained_intent, asleep=not participant.holds_changes)
     if participant.record is not None and participant.record.all_drained and participant.phase != "draining":
         return replace(participant, intent="verify", reason="checked again: it was not verified since the VM booted")
     if participant.holds_changes or participant.phase == "draining":
         return replace(participant, intent="drain")
     if wrong := approval_blockers.wrong_settings(participant):
         # Not tried: a failed drain would use up its retries, and the settings are corrected at any time.
-        return replace(participant, hold=wrong, reason=wrong, asleep=True)
-    due = deadlines.drain_due(event_state, participant, settings, now)
-    return replace(participant, intent="drain") if due.now else replace(participant, hold=due.hold, wait=due.wait, reason=due.text)
+        return replace(participant, blocker=wrong, asleep=True)
+    if blocker := deadlines.drain_blocker(event_state, participant, settings, now):
+        return replace(participant, blocker=blocker, wait=blocker.wait)
+    return replace(participant, intent="drain")

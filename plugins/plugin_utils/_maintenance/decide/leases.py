@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Decide which run may act on which VM (design: several runs at once).
 
 A run acquires the leases of all readable VMs of an event, or none, and acts only by a plan whose observations are newer than the
@@ -11,15 +9,18 @@ in a budget, at least one observes the other's lease before it acts.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from ....module_utils._scheduled_events.core.names import folded
 from ....module_utils._scheduled_events.lease.lease_schema import event_digest
 from ..config.settings import Settings
 from ..core.actions import AcquireLease, ReleaseLease
+from ..core.blocker import Blocker
 from ..core.model import Host, Lease
-from ..state.event_state import EventState, Participant, with_participants
+from ..state.event_state import EventState, with_participants
+from ..state.participant import Participant
 from . import deadlines
 
 LIVE_INTENTS = ("drain", "verify", "undo")
@@ -59,8 +60,7 @@ def arrange(
 ) -> tuple[list[EventState], dict[str, list[Host]]]:
     """Acquire missing leases, and hold participants without a lease.
 
-    Return the event states, in which only participants act whose VMs this run has leased, and the approvers of the events on which
-    no other run is at work.
+    Return the event states, in which only participants act whose VMs this run has leased, and the approvers of the events on which no other run is at work.
     """
     found, free = [], dict(approvers)
     for event_state in event_states:
@@ -78,8 +78,9 @@ def arrange(
 def tidy(board: Leases, hosts: Iterable[Host]) -> None:
     """Release the leases that this run no longer needs, and remove expired ones."""
     if board.settings.run.id:
+        going = {action.host for action in board.actions if isinstance(action, AcquireLease)}
         for host in hosts:
-            _tidy(board, host)
+            _tidy(board, host, going)
 
 
 def token(settings: Settings) -> dict[str, Any] | None:
@@ -124,13 +125,13 @@ def _whole_event(board: Leases, event_state: EventState, approvers: Sequence[Hos
     wanted.update({host.name: host for host in approvers or ()})
     other = at_work(board, wanted)
     if other is not None:
-        event_state = replace(event_state, leased=other)
+        event_state = event_state.with_blocker(other)
     if other is None and leased(board, event_state.event.event_id, wanted.values(), add=True):
         return _Served(event_state)
     return _Served(_held_back(board, with_participants(event_state, [replace(one, may_act=False) for one in live]), acting, other), other is not None)
 
 
-def _held_back(board: Leases, event_state: EventState, acting: Iterable[Participant], other: str | None) -> EventState:
+def _held_back(board: Leases, event_state: EventState, acting: Iterable[Participant], other: Blocker | None) -> EventState:
     """Let only urgent participants act, each under its own lease; the others wait, for the other run if there is one."""
     for participant in acting:
         waiting = replace(participant, may_act=False)
@@ -144,8 +145,7 @@ def _held_back(board: Leases, event_state: EventState, acting: Iterable[Particip
 def _is_urgent(participant: Participant, settings: Settings) -> bool:
     """Return whether the participant acts under a lease on its own VM alone: at its deadline, and to undo a failed drain.
 
-    Otherwise a VM that cannot be leased, or that reports an endless lease, would leave the others undrained when Azure takes them,
-    or out of service.
+    Otherwise a VM that cannot be leased, or that reports an endless lease, would leave the others undrained when Azure takes them, or out of service.
     """
     return participant.intent == "undo" or (not participant.presumed and deadlines.must_drain(participant, settings))
 
@@ -157,29 +157,30 @@ def _one_vm(board: Leases, event_state: EventState, participant: Participant) ->
         may_act = leased(board, event_state.event.event_id, [participant.host], add=True)
         return with_participants(event_state, [replace(participant, may_act=may_act)])
     if participant.named:
-        event_state = replace(event_state, leased=other)
+        event_state = event_state.with_blocker(other)
     return with_participants(event_state, [_back_off(board, participant, other)])
 
 
-def at_work(board: Leases, wanted: Iterable[str]) -> str | None:
+def at_work(board: Leases, wanted: Iterable[str]) -> Blocker | None:
     """Return which other run is at work on these VMs, or None. Expired leases do not block: acquiring a lease removes them."""
     for name in wanted:
         for lease in board.others.get(name, ()):
             if not lease.expired:
                 what = f" for {lease.purpose}" if lease.purpose else ""
-                return f"{lease.text} is at work on {name}{what}"
+                return Blocker("lease", f"{lease.text} is at work on {name}{what}", tuple(filter(None, (name, lease.event_id))))
     return None
 
 
-def _back_off(board: Leases, participant: Participant, text: str) -> Participant:
-    return replace(participant, intent=participant.undrained_intent, reason=text, wait=pause(board.settings, board.now))
+def _back_off(board: Leases, participant: Participant, other: Blocker) -> Participant:
+    wait = pause(board.settings, board.now)
+    return replace(participant, intent=participant.undrained_intent, reason=other.text, blocker=participant.blocker or replace(other, wait=wait), wait=wait)
 
 
 def leased(board: Leases, event_id: str, hosts: Iterable[Host], *, add: bool) -> bool:
     """Return whether this run had the leases of all these hosts before the observation. With C(add) acquire the missing ones."""
     if not board.settings.run.id:
         return True
-    digest, key = event_digest(event_id), event_id.strip().lower()
+    digest, key = event_digest(event_id), folded(event_id)
     complete = True
     for host in hosts:
         board.kept.add((host.name, digest))
@@ -198,16 +199,16 @@ def _acquire(board: Leases, event_id: str, host: Host, expired: list[str]) -> Ac
     groups = {group.name: group.hash for group in board.settings.capacity if host.name in group.members}
     return AcquireLease(
         host=host.name,
-        event_id=event_id,
+        # Without the spaces with which a liar may list it: a lease keeps no more of them than a text may have, and its id would be none.
+        event_id=event_id.strip(),
         lease={"run": run.id, "who": run.who, "kind": run.kind, "seconds": board.settings.lease_seconds, "groups": groups},
         expired=expired,
         reason=f"leased by this run for {event_id}",
     )
 
 
-def _tidy(board: Leases, host: Host) -> None:
-    """Release the leases of one VM that this run no longer needs, and remove expired ones."""
-    going = {action.host for action in board.actions if isinstance(action, AcquireLease)}
+def _tidy(board: Leases, host: Host, going: Container[str]) -> None:
+    """Release the leases of one VM that this run no longer needs, and remove expired ones, unless it acquires one, which removes them too."""
     expired = [lease.name for lease in board.others.get(host.name, ()) if lease.expired] if host.name not in going else []
     unneeded = [lease for digest, lease in board.own.get(host.name, {}).items() if (host.name, digest) not in board.kept]
     if expired and not unneeded:

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Decide when the next observation is due, and which VMs are watched until then."""
 
 from __future__ import annotations
@@ -13,7 +11,8 @@ from typing import Any
 from ..config.settings import Settings
 from ..core.actions import Action, ReleaseLease
 from ..core.model import Host
-from ..state.event_state import EventState, Participant
+from ..state.event_state import EventState
+from ..state.participant import Participant
 
 WATCHED = 4
 # Long actions are observed less and less often, up to this many seconds apart.
@@ -49,8 +48,8 @@ def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: S
     alive = [event_state for event_state in event_states if is_alive(event_state)]
     found: list[tuple[float, str]] = []
     for event_state in alive:
-        if event_state.left is not None:
-            found.append((max(event_state.left, 0.0) + 1.0, f"{event_state.event.event_id} may start"))
+        if (left := event_state.left) is not None:
+            found.append((max(left, 0.0) + 1.0, f"{event_state.event.event_id} may start"))
         found += [_participant(event_state, participant, settings) for participant in event_state.participants if not participant.asleep]
     if silent := [host.name for host in hosts if may_come_back(host)]:
         found.append((SILENT_CHECK, f"{', '.join(silent[:3])} did not answer"))
@@ -105,7 +104,7 @@ def _participant(event_state: EventState, participant: Participant, settings: Se
     if not participant.ok:
         return SILENT_CHECK, f"{name} did not answer"
     if participant.wait is not None:
-        return participant.wait, participant.reason or f"{name} is observed again"
+        return participant.wait, participant.why or f"{name} is observed again"
     history = participant.record.history if participant.record else ()
     age = max(participant.observed_at - history[-1][1], 0.0) if history else 0.0
     if participant.intent in ("drain", "undo", "recover", "finish", "verify"):

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Decide what a pause and a start gate hold: all that begins before its deadline. What was begun goes on, and so do undo and recovery."""
 
 from __future__ import annotations
@@ -9,13 +7,14 @@ from collections.abc import Container, Iterable
 from dataclasses import replace
 
 from ..config.settings import Settings
-from ..config.start_hold import StartHold
+from ..core.blocker import Blocker
 from ..state import overrides
-from ..state.event_state import EventState, Participant
+from ..state.event_state import EventState
+from ..state.participant import Participant
 from . import deadlines
 
 
-def find(event_state: EventState, settings: Settings, now: float) -> StartHold | None:
+def find(event_state: EventState, settings: Settings, now: float) -> Blocker | None:
     """Return what holds the event until its deadline, or None. A pause holds before a start gate, which is not asked then."""
     decision = event_state.decision
     if not event_state.listed or (not decision.drain and decision.approve == "never"):

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Order the undo of several events on one VM: none while another event needs it drained, then the newest drain first."""
 
 from __future__ import annotations
@@ -11,7 +9,9 @@ from dataclasses import replace
 
 from ..._core.short_forms import some
 from ..config.settings import Settings
-from ..state.event_state import EventState, Participant, with_participants
+from ..core.blocker import Blocker
+from ..state.event_state import EventState, with_participants
+from ..state.participant import Participant
 
 SHOWN = 5
 
@@ -53,17 +53,18 @@ def _one_host(pairs: list[Pair]) -> list[Pair]:
         kept = f"kept drained for {some(keepers, SHOWN)}"
         return [(event_state, replace(one, intent="kept", reason=kept) if _goes_back(one) else one) for event_state, one in pairs]
     # The findings of a later drain are the state that the earlier one left: only newest first restores the original state.
-    changed = sorted((participant for _event_state, participant in pairs if participant.holds_changes), key=_order, reverse=True)
+    holding = [participant for _event_state, participant in pairs if participant.holds_changes]
+    changed = sorted(holding, key=_order, reverse=True)
     blocking = next((participant for participant in changed if not (participant.asleep and participant.intent == "stay")), None)
     return [(event_state, _after_later(event_state, one) if _goes_back(one) and one is not blocking else one) for event_state, one in pairs]
 
 
-def _after_later(event_state: EventState, participant: Participant) -> Participant:
-    return replace(participant, intent="kept", reason=f"{event_state.event.event_id} is undone after later drains")
-
-
 def _order(participant: Participant) -> int:
     return participant.record.order if participant.record else 0
+
+
+def _after_later(event_state: EventState, participant: Participant) -> Participant:
+    return replace(participant, intent="kept", reason=f"{event_state.event.event_id} is undone after later drains")
 
 
 def _held_out(pairs: list[Pair]) -> list[Pair]:
@@ -85,5 +86,6 @@ def _overdue(participant: Participant, settings: Settings) -> Participant:
     since = record.last("failed", "held") if record else None
     if record is None or since is None or participant.intent != "undo" or participant.observed_at - since <= settings.undo_seconds + settings.retry_pause:
         return participant
-    text = "; ".join(f"{method.method}: {method.error}" for method in record.methods if method.error)
-    return replace(participant, failed=f"what a failed drain changed could not be put back ({text or 'no reason given'})")
+    text = "; ".join(f"{method.kind}: {method.error}" for method in record.methods if method.error)
+    text = f"what a failed drain changed could not be put back ({text or 'no reason given'})"
+    return replace(participant, failed=Blocker("failed", text, (participant.host.name,)))

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Decide whether a run fails for the VMs that could not be read, and group these by cause."""
 
 from __future__ import annotations
@@ -60,10 +58,7 @@ def unusable(hosts: Sequence[Host]) -> list[str]:
 
 
 def failure(hosts: Sequence[Host], settings: Settings) -> str | None:
-    """Return why the run fails for VMs that did not answer, or None.
-
-    With C(allow_empty) all VMs may be switched off or left alone.
-    """
+    """Return why the run fails for VMs that did not answer, or None. With C(allow_empty) all VMs may be switched off or left alone."""
     asked = _asked(hosts)
     read = [host for host in asked if host.last_known]
     all_off = all(host.state == "unreachable" for host in asked)

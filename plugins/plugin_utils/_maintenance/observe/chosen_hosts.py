@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Which hosts a run looks at for an event that a message is about: those that it names, their capacity groups, and those that keep copies of records.
 
 A message is a hint. What it names decides only who is asked: names are compared with those of the inventory, and no pattern is made of them.
@@ -12,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ....module_utils._scheduled_events.core.names import folded
 from ..._core.short_forms import some
 
 SHOWN_NAMES = 5
@@ -51,10 +50,10 @@ def choose(names: Sequence[str], hosts: Sequence[Known]) -> Chosen:
     for place, host in enumerate(hosts):
         for name in host.names:
             by_name[name].append(place)
-    unknown = [name for name in names if name.strip().lower() not in by_name]
+    unknown = [name for name in names if folded(name) not in by_name]
     if unknown:
         return Chosen(everyone, f"no host of the inventory has the name {some(unknown, SHOWN_NAMES)}")
-    named = sorted({place for name in names for place in by_name[name.strip().lower()]})
+    named = sorted({place for name in names for place in by_name[folded(name)]})
     found = {*(hosts[place].name for place in named), *_keepers(named, everyone), *_members(hosts[place] for place in named)}
     return Chosen(tuple(name for name in everyone if name in found), "")
 
@@ -70,4 +69,4 @@ def _members(named: Iterable[Known]) -> set[str]:
 def names_of(host: str, variables: Mapping[str, str | None]) -> frozenset[str]:
     """Return the names by which a document may name a host: its own in the inventory, without its domain too, and those that its variables know."""
     given = (host, host.partition(".")[0], *variables.values())
-    return frozenset(name.strip().lower() for name in given if name and name.strip())
+    return frozenset(folded(name) for name in given if name and name.strip())

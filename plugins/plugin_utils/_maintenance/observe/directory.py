@@ -1,20 +1,18 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Resolve the names in an event's Resources to inventory hosts, by identity."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
-from ..core.model import Host, Identity
+from ....module_utils._scheduled_events.core.names import folded
+from ..core.model import Host, Identity, value
 
 SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Named:
     """The VMs that an event names."""
 
@@ -43,8 +41,8 @@ class Directory:
             self._places[host.name] = len(self._places)
             if host.state == "excluded":
                 continue
-            if host.identity.name:
-                self._by_name[host.identity.name].append(host)
+            if name := host.identity.name:
+                self._by_name[name].append(host)
             else:
                 # No event waits for a retired VM, so its unknown name holds no event up.
                 if host.state != "retired":
@@ -59,7 +57,7 @@ class Directory:
 
     def find(self, name: str, scopes: Iterable[Identity]) -> list[Host]:
         """Return the hosts with this name in the group that the event was delivered to. More than one is contested."""
-        wanted = name.strip().lower()
+        wanted = folded(name)
         found = self._by_name.get(wanted)
         if found:
             found = [host for host in found if any(_may_be_same(host.identity, one) for one in scopes)]
@@ -88,8 +86,8 @@ def _contested(by_name: Mapping[str, list[Host]]) -> dict[str, str]:
     by_id: dict[str, list[Host]] = defaultdict(list)
     for name, same in by_name.items():
         for host in same:
-            if host.identity.vm_id:
-                by_id[host.identity.vm_id].append(host)
+            if vm_id := host.identity.vm_id:
+                by_id[vm_id].append(host)
         for host in same if len(same) > 1 else ():
             if others := [other.name for other in same if other is not host and _may_be_same(host.identity, other.identity)]:
                 found[host.name] = f"{host.name} and {', '.join(others[:SHOWN])} both say that they are VM {name}"

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Convert observations, which may contain anything, to the model. An unreadable one is a failed observation, never an empty one."""
 
 from __future__ import annotations
@@ -10,21 +8,19 @@ from dataclasses import fields, replace
 from typing import Any
 
 from ....module_utils._scheduled_events.core import limits
-from ....module_utils._scheduled_events.core.errors import CANNOT_WRITE
-from ....module_utils._scheduled_events.imds import document
+from ....module_utils._scheduled_events.core.names import folded
 from ....module_utils._scheduled_events.journal import record_schema, transitions
-from ....module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ..._core import plain_values
+from ..._core.plain_values import flag, items, mapping, plain, text, texts
+from ..._core.wrong_input import WrongInput
+from ..._drain.records.matching import read_method
 from ..._drain.records.replicas import read_targets
 from ..core import timestamps
 from ..core.model import (
     STRICTEST,
-    Event,
-    Form,
     Host,
     Identity,
     Lease,
-    Method,
     Observation,
     Override,
     Record,
@@ -32,6 +28,7 @@ from ..core.model import (
     Watcher,
 )
 from . import expected_identity
+from .documents import Documents
 
 # The most problems of one VM to show: those of a kind repeat.
 PROBLEMS = 20
@@ -39,158 +36,153 @@ PROBLEMS = 20
 SHOWN, LONGEST = 100, 2000
 
 
-class ObservationError(ValueError):
-    """The observations as a whole cannot be read."""
-
-
 def read_observations(value: Any) -> list[Host]:
-    """Return all hosts, each once, in the given order. Raise ObservationError."""
+    """Return all hosts, each once, in the given order. Raise WrongInput."""
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
-        raise ObservationError(f"observations must be a list, not {type(value).__name__}")
+        raise WrongInput(f"observations must be a list, not {type(value).__name__}")
     hosts: dict[str, Host] = {}
-    for place, item in enumerate(plain_values.items(value)):
-        given = plain_values.mapping(item)
-        name = plain_values.text(given.get("host"))
+    documents = Documents()
+    for place, item in enumerate(items(value)):
+        given = mapping(item)
+        name = text(given.get("host"))
         if name is None:
-            raise ObservationError(f"observation {place + 1} names no host")
+            raise WrongInput(f"observation {place + 1} names no host")
         if name not in hosts:
-            hosts[name] = _host(name, place, given)
+            hosts[name] = _host(name, place, given, documents)
     return list(hosts.values())
 
 
-def _host(name: str, place: int, given: Mapping[str, Any]) -> Host:
-    state = plain_values.text(given.get("state")) or "failed"
-    error = plain_values.text(given.get("error"))
+def _is_true(value: Any) -> bool:
+    return value is True or flag(value) is True
+
+
+def _id(value: Any) -> str | None:
+    """Return an id or a name as it compares, or None without one."""
+    found = text(value)
+    return folded(found) if found else None
+
+
+def _ids(value: Any) -> tuple[str, ...]:
+    return tuple(map(folded, texts(value))) if value else ()
+
+
+# What the controller knows of a host beside its observation.
+OF_HOST: Mapping[str, Callable[[Any], Any]] = {
+    "methods": lambda value: tuple(texts(value)),
+    "reached_before": _is_true,
+    "drains_asked": lambda value: plain_values.whole(value) or 0,
+    "outside": _is_true,
+    "targets": read_targets,
+    "could_not_approve": _ids,
+    "approved": _ids,
+    "acknowledged": _ids,
+    "labels": lambda value: plain(mapping(value)),
+    "wrong_settings": lambda value: tuple(texts(value)),
+}
+
+
+def _host(name: str, place: int, given: Mapping[str, Any], documents: Documents) -> Host:
+    state = text(given.get("state")) or "failed"
+    error = text(given.get("error"))
     observation: Observation | None = None
     if state == "ok":
-        observation, problem = read_observation(given.get("observation"))
+        observation, problem = read_observation(given.get("observation"), documents)
         contradiction = expected_identity.contradiction(given.get("expected_identity"), observation.identity) if observation else None
         if observation is None or contradiction is not None:
             observation, state, error = None, "failed", problem or contradiction
     elif state not in ("unreachable", "failed", "excluded", "resting"):
         state, error = "failed", f"unknown state {state!r} of the observation"
-    last_observation = None if observation or state == "excluded" else read_observation(given.get("last_observation"))[0]
-    known = expected_identity.identity(given.get("expected_identity")) or _identity(given.get("identity"), None)
-    inventory_identity, seen = known, observation or last_observation
+    last_observation = None if observation or state == "excluded" else read_observation(given.get("last_observation"), documents)[0]
+    cannot_write = text(mapping(given.get("observation")).get("cannot_write")) if observation else None
+    inventory_identity = expected_identity.identity(given.get("expected_identity")) or _identity(mapping(given.get("identity")), None)
+    known, seen = inventory_identity, observation or last_observation
     if known.name is None and seen is not None:
-        known = replace(seen.identity, vm_id=seen.identity.vm_id or known.vm_id)
+        known = seen.identity if seen.identity.vm_id or not known.vm_id else replace(seen.identity, vm_id=known.vm_id)
     return Host(
         name=name,
         place=place,
         state=state,
         error=error,
         observation=observation,
-        methods=tuple(plain_values.texts(given.get("methods"))),
         identity=known,
-        reached_before=bool(plain_values.flag(given.get("reached_before"))),
         last_observation=last_observation,
-        outside=bool(plain_values.flag(given.get("outside"))),
-        targets=read_targets(given.get("targets")),
-        could_not_approve=tuple(item.lower() for item in plain_values.texts(given.get("could_not_approve"))),
-        approved=tuple(item.strip().lower() for item in plain_values.texts(given.get("approved"))),
-        labels=plain_values.plain(plain_values.mapping(given.get("labels"))),
-        wrong_settings=tuple(plain_values.texts(given.get("wrong_settings"))),
-        listed_before=_forms(given["listed_before"]) if isinstance(given.get("listed_before"), Sequence) else None,
-        acknowledged=tuple(item.strip().lower() for item in plain_values.texts(given.get("acknowledged"))),
-        cannot_write=plain_values.text(given.get("cannot_write")) or _cannot_write(observation),
-        unusable=observation is None and bool(plain_values.flag(given.get("unusable"))),
+        listed_before=documents.read(before).events if (before := given.get("listed_before")) is not None and isinstance(before, Sequence) else None,
+        cannot_write=text(given.get("cannot_write")) or cannot_write,
+        unusable=observation is None and _is_true(given.get("unusable")),
         inventory_identity=inventory_identity,
+        **{key: read(given[key]) for key, read in OF_HOST.items() if key in given},
     )
 
 
-def _cannot_write(observation: Observation | None) -> str | None:
-    """Return what an observation says of a folder in which nothing can be written, or None."""
-    return next((problem for problem in (observation.problems if observation else ()) if problem.startswith(CANNOT_WRITE)), None)
+# Of an observation what is read by itself. Most VMs have little of it: what is null costs nothing.
+OBSERVED: Mapping[str, Callable[[Any], Any]] = {
+    "boot_id": text,
+    "enabled_at": timestamps.parse,
+    "enabled_recently": _is_true,
+    "in_service": flag,
+    "in_service_why": text,
+    "answered_at": timestamps.parse,
+    "system": text,
+    "leases": lambda value: tuple(lease for item in items(value) if (lease := _lease(item))),
+    "watcher": lambda value: _watcher(value) if isinstance(value, Mapping) else None,
+}
 
 
-def _forms(events: Any) -> dict[str, Form]:
-    """Return the event versions of an earlier observation, to compare with the present ones."""
-    ids = [(plain_values.text(plain_values.mapping(event).get("event_id")), event) for event in plain_values.items(events)[: limits.EVENTS]]
-    return {event_id.strip().lower(): form(plain_values.plain(event)) for event_id, event in ids if event_id is not None}
-
-
-def read_observation(value: Any) -> tuple[Observation | None, str | None]:
+def read_observation(value: Any, documents: Documents) -> tuple[Observation | None, str | None]:
     """Parse an observation. Return it, or None and why it cannot be used."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, (dict, Mapping)):
         return None, "it was not observed"
-    listed, problem = _listed_events(value)
-    if listed is None:
+    listed = documents.read(value.get("events"))
+    if (problem := listed.problem or _limits_passed(value)) is not None:
         return None, problem
-    name = plain_values.text(value.get("vm_name"))
-    identity = _identity(value.get("identity"), name)
-    if plain_values.flag(value.get("records_readable")) is False:
+    problems = texts(value.get("records_problems"))
+    if flag(value.get("records_readable")) is False:
         # Its records may hold a drain in progress: such a VM is as unknown as one that did not answer.
-        return None, "its records could not be read: " + ("; ".join(plain_values.texts(value.get("records_problems")))[:LONGEST] or "no reason given")
-    records, problems = _records(value.get("records"), identity)
-    problems = plain_values.texts(value.get("records_problems"))[:PROBLEMS] + problems[:PROBLEMS]
-    if len(plain_values.items(value.get("replicas"))) > limits.COPIES:
-        problems.append(f"it has {len(plain_values.items(value.get('replicas')))} copies of other VMs' records; only the first {limits.COPIES} are read")
+        return None, "its records could not be read: " + ("; ".join(problems)[:LONGEST] or "no reason given")
     vm_now = timestamps.parse(value.get("now"))
-    uptime = plain_values.number(value.get("uptime_seconds"))
     if vm_now is None:
         return None, "the observation does not say the VM's time"
+    name, about = text(value.get("vm_name")), mapping(value.get("identity"))
+    identity = _identity(about, name)
+    known = {key: read(item) for key, read in OBSERVED.items() if (item := value.get(key)) is not None}
+    problems = problems[:PROBLEMS]
+    if found := value.get("records"):
+        known["records"], others = _records(found, identity, documents)
+        known["moved_at"] = max((record.history[-1][1] for record in known["records"].values() if record.history), default=None)
+        problems += others[:PROBLEMS]
+    if replicas := items(value.get("replicas")):
+        known["replicas"] = tuple(_replicas(replicas, documents))
+        if len(replicas) > limits.COPIES:
+            problems.append(f"it has {len(replicas)} copies of other VMs' records; only the first {limits.COPIES} are read")
+    if marks := _marks(value.get("upgrades")):
+        # A mark in an unknown state counts as begun.
+        known["marks"] = {name: state if state in ("upgraded", "left", "done") else "begun" for name, state, _digest in marks}
+        known["mark_digests"] = {name: digest for name, _state, digest in marks if digest is not None}
+    if tombstones := value.get("tombstones"):
+        known["tombstones"] = _tombstones(tombstones, identity)
+    uptime = plain_values.number(value.get("uptime_seconds"))
     return (
         Observation(
             vm_name=name,
             incarnation=plain_values.whole(value.get("document_incarnation")),
-            listed=listed,
-            forms={key: form(event) for key, event in listed.items()},
+            listed=listed.events,
             identity=identity,
-            spot=str(plain_values.mapping(value.get("identity")).get("priority") or "").lower() in ("spot", "low"),
-            boot_id=plain_values.text(value.get("boot_id")),
+            spot=str(about.get("priority") or "").lower() in ("spot", "low"),
             booted_at=None if uptime is None else vm_now - uptime,
             now=vm_now,
-            enabled_at=timestamps.parse(value.get("enabled_at")),
-            enabled_recently=bool(plain_values.flag(value.get("enabled_recently"))),
-            in_service=plain_values.flag(value.get("in_service")),
-            in_service_why=plain_values.text(value.get("in_service_why")),
-            records=records,
-            moved_at=max((record.history[-1][1] for record in records.values() if record.history), default=None),
             problems=tuple(problems),
-            about=plain_values.mapping(value.get("identity")),
-            replicas=tuple(_replicas(value.get("replicas"))),
-            leases=tuple(lease for item in plain_values.items(value.get("leases")) if (lease := _lease(item))),
-            marks=_marks(value.get("upgrades")),
-            mark_digests=_mark_digests(value.get("upgrades")),
-            answered_at=timestamps.parse(value.get("answered_at")),
-            watcher=_watcher(value.get("watcher")),
-            system=plain_values.text(value.get("system")),
-            tombstones=_tombstones(value.get("tombstones"), identity),
+            about=about,
+            **known,
         ),
         None,
     )
 
 
-def _watcher(value: Any) -> Watcher | None:
-    if not isinstance(value, Mapping):
-        return None
-    dropped = plain_values.whole(value.get("messages_dropped"))
-    return Watcher(plain_values.number(value.get("age_seconds")), plain_values.text(value.get("problem")), dropped or 0)
-
-
-def _listed_events(observation: Mapping[str, Any]) -> tuple[dict[str, Mapping[str, Any]] | None, str | None]:
-    """Return the events of an observation by their ids in lower case, or None and why they cannot be used."""
-    events = observation.get("events")
-    if not isinstance(events, Sequence) or isinstance(events, (str, bytes)):
-        return None, "the observation has no list of events"
-    if (passed := _limits_passed(observation)) is not None:
-        return None, passed
-    listed: dict[str, Mapping[str, Any]] = {}
-    for event in events:
-        event_id = plain_values.mapping(event).get("event_id")
-        if not isinstance(event_id, str) or not event_id.strip():
-            return None, "the observation lists an event without an id"
-        key = str.__str__(event_id).strip().lower()
-        if len(key) > limits.TEXT:
-            return None, f"the observation lists an event whose id has more than {limits.TEXT} characters"
-        if key.startswith(UPGRADE):
-            return None, f"the observation lists an event whose id begins with {UPGRADE!r}, as only the records of upgrades do"
-        listed[key] = plain_values.plain(event)
-    return listed, None
+def _watcher(given: Mapping[str, Any]) -> Watcher:
+    return Watcher(plain_values.number(given.get("age_seconds")), text(given.get("problem")), plain_values.whole(given.get("messages_dropped")) or 0)
 
 
 LIMITS = (
-    ("events", limits.EVENTS, "events"),
     ("records", limits.RECORDS, "records"),
     ("leases", limits.LEASES, "leases"),
     ("upgrades", limits.MARKS, "progress marks of upgrades"),
@@ -200,186 +192,123 @@ LIMITS = (
 def _limits_passed(observation: Mapping[str, Any]) -> str | None:
     """Return which limit the observation exceeds, or None. Reading a part of it would hide the rest."""
     for key, limit, noun in LIMITS:
-        count = len(plain_values.items(observation.get(key)))
-        if count > limit:
-            return f"it has {count} {noun}, and no VM has more than {limit}; look at the VM and its records"
+        if (found := observation.get(key)) and len(items(found)) > limit:
+            return f"it has {len(found)} {noun}, and no VM has more than {limit}; look at the VM and its records"
     return None
 
 
-def form(event: Mapping[str, Any]) -> Form:
-    """Return what distinguishes versions of an event: all its fields, because a policy may use any."""
-    return (repr(event),)
+def _marks(value: Any) -> list[tuple[str, str | None, str | None]]:
+    """Return name, state and digest of each progress mark."""
+    marks = [(text(mark.get("name")), text(mark.get("state")), text(mark.get("digest"))) for mark in map(mapping, items(value))]
+    return [(name, state, digest) for name, state, digest in marks if name is not None]
 
 
-def _marks(value: Any) -> dict[str, str]:
-    """Parse progress marks. Unknown mark states count as begun."""
-    given = [plain_values.mapping(item) for item in plain_values.items(value)]
-    marks = [(plain_values.text(mark.get("name")), plain_values.text(mark.get("state"))) for mark in given]
-    return {name: state if state in ("upgraded", "left", "done") else "begun" for name, state in marks if name is not None}
+def _identity(given: Mapping[str, Any], name: str | None) -> Identity:
+    if not given:
+        return Identity(folded(name or "") or None)
+    own = folded(name or "") or _id(given.get("name"))
+    return Identity(own, *[_id(given.get(key)) for key in ("resource_group", "subscription_id", "vm_id", "scale_set")])
 
 
-def _mark_digests(value: Any) -> dict[str, str]:
-    given = [plain_values.mapping(item) for item in plain_values.items(value)]
-    found = [(plain_values.text(mark.get("name")), plain_values.text(mark.get("digest"))) for mark in given]
-    return {name: digest for name, digest in found if name is not None and digest is not None}
-
-
-def _identity(value: Any, name: str | None) -> Identity:
-    given = plain_values.mapping(value)
-
-    def lower(key: str) -> str | None:
-        found = plain_values.text(given.get(key))
-        return found.strip().lower() if found else None
-
-    own = (name or "").strip().lower() or lower("name")
-    return Identity(own, lower("resource_group"), lower("subscription_id"), lower("vm_id"), lower("scale_set"))
-
-
-EVENT_READERS: Mapping[str, Callable[[Any], Any]] = {
-    "id": plain_values.text,
-    "text": plain_values.text,
-    "names": plain_values.texts,
-    "time": plain_values.text,
-    "whole": plain_values.whole,
-}
-
-
-def read_event(value: Any) -> Event | None:
-    """Parse an event of a document or a record, or return None."""
-    given = plain_values.mapping(value)
-    event_id = plain_values.text(given.get("event_id"))
-    if event_id is None:
-        return None
-    # The raw event stays, for policies that use fields unknown to this collection.
-    values = plain_values.plain(given)
-    values.update({key: EVENT_READERS[field.kind](given.get(key)) for key, field in document.EVENT_FIELDS.items()})
-    return Event(event_id.strip().lower(), values, tuple(values["resources"]), timestamps.parse(values["not_before"]))
-
-
-def _records(value: Any, identity: Identity) -> tuple[dict[str, Record], list[str]]:
+def _records(value: Any, identity: Identity, documents: Documents) -> tuple[dict[str, Record], list[str]]:
     records: dict[str, Record] = {}
     problems = []
-    for item in plain_values.items(value):
-        record = read_record(item)
+    for item in items(value):
+        record = read_record(item, documents)
         if record is None:
             problems.append("a record without an event, or in an unknown phase, was left alone")
             continue
-        owner = plain_values.text(plain_values.mapping(item).get("vm_id"))
-        if owner and identity.vm_id and owner.lower() != identity.vm_id:
+        owner = text(mapping(item).get("vm_id"))
+        if owner and identity.vm_id and folded(owner) != identity.vm_id:
             problems.append(f"the record of event {record.event.event_id[:SHOWN]} belongs to VM {owner}; it was left alone")
             continue
         records[record.event.key] = record
     return records, problems
 
 
-def _replicas(value: Any) -> list[Replica]:
+def _replicas(value: Sequence[Any], documents: Documents) -> list[Replica]:
     found = []
-    for item in plain_values.items(value)[: limits.COPIES]:
-        given = plain_values.mapping(item)
-        vm, record = plain_values.text(given.get("vm")), read_record(given.get("record"))
+    for given in map(mapping, value[: limits.COPIES]):
+        vm, record = text(given.get("vm")), read_record(given.get("record"), documents)
         if vm is not None and record is not None:
-            vm_id = plain_values.text(given.get("vm_id"))
-            keeper = plain_values.text(given.get("keeper_vm_id"))
-            found.append(Replica(vm, vm_id.lower() if vm_id else None, record, keeper.lower() if keeper else None))
+            found.append(Replica(vm, _id(given.get("vm_id")), record, _id(given.get("keeper_vm_id"))))
     return found
 
 
 def _tombstones(value: Any, identity: Identity) -> frozenset[str]:
     """Return the ids of events that are over for this VM. Skip tombstones of another VM, which came with an image."""
-    given = [plain_values.mapping(item) for item in plain_values.items(value)]
-    ids = [(plain_values.text(one.get("event_id")), plain_values.text(one.get("vm_id"))) for one in given]
-    own = [event_id for event_id, owner in ids if event_id is not None and (owner is None or identity.vm_id in (None, owner.lower()))]
-    return frozenset(event_id.strip().lower() for event_id in own)
+    ids = [(_id(one.get("event_id")), _id(one.get("vm_id"))) for one in map(mapping, items(value))]
+    return frozenset(event_id for event_id, owner in ids if event_id is not None and (owner is None or identity.vm_id in (None, owner)))
 
 
 # How the planner reads each kind of key; event, phase, history, methods and decision have readers of their own.
 READERS: Mapping[str, Callable[[Any], Any]] = {
-    "text": plain_values.text,
+    "text": text,
     "time": timestamps.parse,
     "whole": plain_values.whole,
-    "object": lambda value: plain_values.plain(plain_values.mapping(value)),
-    "texts": lambda value: tuple(plain_values.texts(value)),
+    "object": lambda value: plain(mapping(value)),
+    "texts": lambda value: tuple(texts(value)),
 }
 # Of the keys of a record those that the planner uses.
 USED = {field.name for field in fields(Record)}
 PLAIN = {key: READERS[kind] for key, kind in record_schema.RECORD_KINDS.items() if key in USED and kind in READERS}
 
 
-def read_record(value: Any) -> Record | None:
-    """Parse a record, or return None."""
-    given = plain_values.mapping(value)
-    event = read_event(given.get("event"))
-    phase = plain_values.text(given.get("phase"))
+def read_record(value: Any, documents: Documents | None = None) -> Record | None:
+    """Parse a record, or return None. C(documents) share the events that it has read."""
+    given = mapping(value)
+    event = (documents or Documents()).event(given.get("event"))
+    phase = text(given.get("phase"))
     if event is None or phase not in transitions.PHASES:
         return None
     return Record(
         event=event,
         phase=phase,
         history=_history(given.get("history")),
-        methods=tuple(_method(item) for item in plain_values.items(given.get("methods"))[: limits.METHODS]),
+        methods=tuple(read_method(item) for item in items(given.get("methods"))[: limits.METHODS]),
         overrides=_overrides(given.get("decision")),
         **{key: read(given.get(key)) for key, read in PLAIN.items()},
     )
 
 
+# Of a lease what is read by itself.
+LEASE: Mapping[str, Callable[[Any], Any]] = {
+    "digest": lambda value: text(value) or "",
+    "event_id": text,
+    "kind": lambda value: text(value) or "events",
+    "who": text,
+    "groups": lambda value: {str(key): str(found) for key, found in mapping(value).items()},
+    "limit": timestamps.parse,
+    "made_at": timestamps.parse,
+    "expired": _is_true,
+}
+
+
 def _lease(value: Any) -> Lease | None:
-    given = plain_values.mapping(value)
-    name, run = plain_values.text(given.get("name")), plain_values.text(given.get("run"))
+    given = mapping(value)
+    name, run = text(given.get("name")), text(given.get("run"))
     if name is None or run is None:
         return None
-    return Lease(
-        name=name,
-        run=run,
-        digest=plain_values.text(given.get("digest")) or "",
-        event_id=plain_values.text(given.get("event_id")),
-        kind=plain_values.text(given.get("kind")) or "events",
-        who=plain_values.text(given.get("who")),
-        groups={str(key): str(found) for key, found in plain_values.mapping(given.get("groups")).items()},
-        limit=timestamps.parse(given.get("limit")),
-        made_at=timestamps.parse(given.get("made_at")),
-        expired=plain_values.flag(given.get("expired")) is True,
-    )
+    return Lease(name=name, run=run, **{key: read(given.get(key)) for key, read in LEASE.items()})
 
 
 def _history(value: Any) -> tuple[tuple[str, float], ...]:
-    entries = []
-    for item in plain_values.items(value):
-        phase, at = plain_values.text(plain_values.mapping(item).get("phase")), timestamps.parse(plain_values.mapping(item).get("at"))
-        if phase in transitions.PHASES and phase is not None and at is not None:
-            entries.append((phase, at))
-    return tuple(entries)
-
-
-def _method(value: Any) -> Method:
-    given = plain_values.mapping(value)
-    state = plain_values.text(given.get("state")) or "found"
-    return Method(
-        identifier=plain_values.text(given.get("id")) or "?",
-        method=plain_values.text(given.get("method")) or "?",
-        # One in an unknown state may have acted, as the VM's own store reads it.
-        state=state if state in record_schema.METHOD_STATES else "begun",
-        error=plain_values.text(given.get("error")),
-        boot_id=plain_values.text(given.get("boot_id")),
-        before=plain_values.plain(given.get("before")),
-        outside=bool(plain_values.flag(given.get("outside"))),
-        options=plain_values.plain(given.get("options")),
-    )
+    entries = [(text(item.get("phase")), timestamps.parse(item.get("at"))) for item in map(mapping, items(value))]
+    return tuple((phase, at) for phase, at in entries if phase in transitions.PHASES and phase is not None and at is not None)
 
 
 def _overrides(value: Any) -> tuple[Override, ...]:
     """Return the overrides of a record, newest first."""
-    if value is None:
-        return ()
-    given = plain_values.mapping(value)
-    return tuple(_override(item) for item in (value, *plain_values.items(given.get("beside"))))
+    return () if value is None else tuple(map(_override, (value, *items(mapping(value).get("beside")))))
 
 
 def _override(value: Any) -> Override:
-    given = plain_values.mapping(value)
-    action, at, until = plain_values.text(given.get("action")), timestamps.parse(given.get("at")), timestamps.parse(given.get("until"))
-    known = action == "release" or (until is not None and (action in STRICTEST or (action == "retire_vm" and plain_values.text(given.get("vm")) is not None)))
-    who = plain_values.text(given.get("who")) or "an unknown operator"
+    given = mapping(value)
+    action, at, until = text(given.get("action")), timestamps.parse(given.get("at")), timestamps.parse(given.get("until"))
+    who, why, vm = (text(given.get(key)) for key in ("who", "why", "vm"))
+    known = action == "release" or (until is not None and (action in STRICTEST or (action == "retire_vm" and vm is not None)))
+    who = who or "an unknown operator"
     if at is None or not known or action is None:
         # Perhaps a newer version wrote it. To ignore it would be worse than to wait for an operator.
-        return Override("hold", who, f"the override cannot be read: {plain_values.plain(value)!r}"[:300], float("inf"), float("inf"), None)
-    return Override(action, who, plain_values.text(given.get("why")), at, until, plain_values.text(given.get("vm")))
+        return Override("hold", who, f"the override cannot be read: {plain(value)!r}"[:300], float("inf"), float("inf"), None)
+    return Override(action, who, why, at, until, vm)

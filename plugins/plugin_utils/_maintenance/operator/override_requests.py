@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Overrides that an operator requests (playbook decide.yml): checked, and the writes to the records of the event's VMs."""
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ from ....module_utils._scheduled_events.core.printable_text import printable
 from ....module_utils._scheduled_events.journal.overrides import LONGEST_TEXT, NEEDS_WHY
 from ..._core import plain_values
 from ..._core.short_forms import some
+from ..._core.wrong_input import WrongInput
 from ..config import policy
 from ..config import settings as settings_module
 from ..core import timestamps
@@ -22,18 +21,15 @@ from ..observe.directory import Directory
 from ..observe.reading import read_observations
 from ..report import event_choice
 from ..state import overrides
-from ..state.event_state import Participant, build_event_state
+from ..state.event_state import build_event_state
 from ..state.observed_event import ObservedEvent, collect, merge
+from ..state.participant import Participant
 
 # The actions of an override. Records of 1.3 may also hold retire_vm.
 ACTIONS = ("approve", "hold", "release", "let_it_come")
 OPTIONS = ("event_id", "action", "who", "why", "until", "hours", "vm")
 DEFAULT_HOURS = 24.0
 SHOWN_VMS = 6
-
-
-class OverrideRequestError(ValueError):
-    """A request that cannot be recorded; the message says how to correct it."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +48,11 @@ class OverrideRequest:
 
 
 def load(given: Any, now: float) -> OverrideRequest:
-    """Check the request before any VM is observed. Raise OverrideRequestError."""
+    """Check the request before any VM is observed. Raise WrongInput."""
     source = {key: plain_values.text(value) for key, value in plain_values.mapping(given).items()}
     unknown = sorted(str(key) for key in source if key not in OPTIONS)
     if unknown:
-        raise OverrideRequestError(f"there is no decide_{unknown[0]}; there are {', '.join('decide_' + key for key in OPTIONS)}")
+        raise WrongInput(f"there is no decide_{unknown[0]}; there are {', '.join('decide_' + key for key in OPTIONS)}")
     texts = {key: (source.get(key) or "").strip() for key in OPTIONS}
     event_id, action, who, why = texts["event_id"], texts["action"], texts["who"], texts["why"]
     checks = (
@@ -73,7 +69,7 @@ def load(given: Any, now: float) -> OverrideRequest:
     )
     for is_wrong, message in checks:
         if is_wrong:
-            raise OverrideRequestError(message)
+            raise WrongInput(message)
     end, duration = _end(texts["until"], now), _duration(texts["hours"], bool(texts["until"]))
     until = end if end is not None else now + (DEFAULT_HOURS * 3600 if duration is None else duration)
     override = Override(action, who, why or None, now, None if action == "release" else until, None)
@@ -85,9 +81,9 @@ def _end(given: str, now: float) -> float | None:
         return None
     moment = timestamps.parse(given)
     if moment is None:
-        raise OverrideRequestError(f"decide_until must be a time such as 2026-11-23T08:00:00Z (UTC where it names no zone), not {given!r}")
+        raise WrongInput(f"decide_until must be a time such as 2026-11-23T08:00:00Z (UTC where it names no zone), not {given!r}")
     if moment <= now:
-        raise OverrideRequestError(f"decide_until is {given}, which is over: it is {timestamps.form(now)} here")
+        raise WrongInput(f"decide_until is {given}, which is over: it is {timestamps.form(now)} here")
     return moment
 
 
@@ -96,40 +92,38 @@ def _duration(given: str, until: bool) -> float | None:
         return None
     hours = plain_values.number(given)
     if hours is None or not 0 < hours <= 24 * 366:
-        raise OverrideRequestError(f"decide_hours must be a number of hours, more than 0 and at most a year, not {given!r}")
+        raise WrongInput(f"decide_hours must be a number of hours, more than 0 and at most a year, not {given!r}")
     if until:
-        raise OverrideRequestError("give decide_until or decide_hours, not both")
+        raise WrongInput("give decide_until or decide_hours, not both")
     return hours * 3600
 
 
 # --- The writes ----------------------------------------------------------------------------------------------------------
 
 
-def answer(observations: Any, given: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
-    """Return the changes to the records of the event's VMs. Without observations the request is only checked."""
-    if observations is not None:
-        return plan_writes(observations, given, settings, now)
-    load(given, timestamps.parse(now) or 0.0)
-    return {"event_id": None, "text": None, "writes": []}
+def answer(observations: Any, request: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
+    """Return the changes to the record of each VM of the event; none for a record that already has the override.
 
-
-def plan_writes(observations: Any, given: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
-    """Return the changes to the record of each VM of the event; none for a record that already has the override."""
+    Without observations the request is only checked.
+    """
     moment = timestamps.parse(now)
+    if observations is None:
+        load(request, moment or 0.0)
+        return {"event_id": None, "text": None, "writes": []}
     if moment is None:
-        raise OverrideRequestError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
-    request = load(given, moment)
+        raise WrongInput(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
+    asked = load(request, moment)
     chosen = settings_module.load(settings)
     hosts = overrides.retire(read_observations(observations), chosen.retired)
     if none_read := unread.none_read(hosts):
-        raise OverrideRequestError(none_read)
-    seen = _find(request.event_id, collect(hosts))
+        raise WrongInput(none_read)
+    seen = _find(asked.event_id, collect(hosts))
     event_state = build_event_state(seen, Directory(hosts), policy.load("default"), chosen, moment)
     carriers = [participant for participant in event_state.participants if participant.named and participant.ok]
     if not carriers:
         names = ", ".join(event_state.event.resources) or "it names no VM"
-        raise OverrideRequestError(f"no VM of event {event_state.event.event_id} answers ({names}), and only their records count; try again when one does")
-    override = _repeated_or_new(request, carriers, moment)
+        raise WrongInput(f"no VM of event {event_state.event.event_id} answers ({names}), and only their records count; try again when one does")
+    override = _repeated_or_new(asked, carriers, moment)
     return {
         "event_id": event_state.event.event_id,
         "text": printable(override.text),
@@ -138,15 +132,15 @@ def plan_writes(observations: Any, given: Any, settings: Any = None, now: Any = 
 
 
 def _find(event_id: str, events: Iterable[ObservedEvent]) -> ObservedEvent:
-    """Find the event by its whole id or an unambiguous beginning of it. Raise OverrideRequestError."""
+    """Find the event by its whole id or an unambiguous beginning of it. Raise WrongInput."""
     known = {seen.key: seen for seen in events}
     shown = {key: _shown(seen) for key, seen in known.items()}
     try:
         found = event_choice.select(event_id, shown)
-    except event_choice.SelectionError as error:
-        raise OverrideRequestError(f"decide_event_id: {error}") from error
+    except WrongInput as error:
+        raise WrongInput(f"decide_event_id: {error}") from error
     if found is None:
-        raise OverrideRequestError(event_choice.unknown(event_id, shown))
+        raise WrongInput(event_choice.unknown(event_id, shown))
     return known[found]
 
 

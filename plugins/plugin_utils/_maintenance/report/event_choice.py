@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Select the event that an operator types: by its whole id, by the beginning of it, or by a hash of it.
 
 Ids are written by Azure, or by a compromised VM. So input has letters, digits and hyphens only, and ambiguous input is an error: no VM can
@@ -14,7 +12,9 @@ import os.path
 import re
 from collections.abc import Iterable, Mapping
 
+from ....module_utils._scheduled_events.core.names import folded
 from ....module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
+from ..._core.wrong_input import WrongInput
 
 SHORTEST = 4
 SHORTEST_HASH = 8
@@ -26,13 +26,9 @@ UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 NUMBER = re.compile(r"#?[0-9]{1,3}")
 
 
-class SelectionError(ValueError):
-    """The input matches no event, or more than one; the message lists the events."""
-
-
 def handles(event_ids: Iterable[str]) -> dict[str, str]:
-    """Return for each id, in the form of ``key``, the shortest input that selects this event only."""
-    keys = {key(one): one for one in event_ids}
+    """Return for each id, as ids compare, the shortest input that selects this event only."""
+    keys = {folded(one): one for one in event_ids}
     ordered, found = sorted(keys), {}
     hashes = sorted((_hash(one), one) for one in ordered)
     for place, one in enumerate(ordered):
@@ -46,19 +42,14 @@ def handles(event_ids: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def key(event_id: str) -> str:
-    """Return the id in the form in which ids are compared: lower case, without white space around it."""
-    return event_id.strip().lower()
-
-
 def select(given: str, events: Mapping[str, str]) -> str | None:
     """Return the key of the selected event, or None if there is none. ``events`` has a description of each, by its key.
 
-    Raise SelectionError for ambiguous input, and for a number: the next run may number the events in another order.
+    Raise WrongInput for ambiguous input, and for a number: the next run may number the events in another order.
     """
-    wanted = key(given)
+    wanted = folded(given)
     if NUMBER.fullmatch(wanted):
-        raise SelectionError(f"{wanted} is a number in a list that changes; type what status shows after the number{_known(events)}")
+        raise WrongInput(f"{wanted} is a number in a list that changes; type what status shows after the number{_known(events)}")
     if wanted.startswith(HASH):
         digest = wanted.removeprefix(HASH)
         found = [one for one in events if _hash(one).startswith(digest)] if len(digest) >= SHORTEST_HASH else []
@@ -69,7 +60,7 @@ def select(given: str, events: Mapping[str, str]) -> str | None:
     else:
         found = [wanted] if wanted in events else []
     if len(found) > 1:
-        raise SelectionError(f"{printable(given, LONGEST_NAME)} may be any of {len(found)} events; type more of it{_known(events, found)}")
+        raise WrongInput(f"{printable(given, LONGEST_NAME)} may be any of {len(found)} events; type more of it{_known(events, found)}")
     return found[0] if found else None
 
 

@@ -1,20 +1,20 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Sentences for operators: the phase of an event, the reason, and what happens next."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from ..._drain.records import findings
-from ..config.start_hold import StartHold
-from ..core.model import Method
+from ....module_utils._scheduled_events.journal.record_schema import BY_HAND
+from ....module_utils._scheduled_events.journal.recorded import Recorded
+from ..._drain.kinds import findings
+from ..core.blocker import WAITING, Blocker, Kind, first, in_order
 from ..core.timestamps import duration
-from ..decide.intents import CHANGES, drained_now
+from ..decide.intents import CHANGES, cannot_write, drained_now
 from ..state import overrides
-from ..state.event_state import EventState, Participant
+from ..state.event_state import EventState
+from ..state.participant import Participant
 
+# They are told of an event that comes in any case, too.
+FAILURES: tuple[Kind, ...] = ("cannot_write", "failed")
 # Intents of a VM that is undone or recovered, now or later.
 RETURNS = ("undo", "recover", "stay")
 UNDER_WAY = (
@@ -46,7 +46,7 @@ def phase(event_state: EventState) -> str:
         return "drained"
     if any(participant.holds_changes or participant.phase == "draining" for participant in participants):
         return "draining"
-    if event_state.hold or event_state.leased or any(participant.hold for participant in participants) or "held" in phases:
+    if event_state.hold or event_state.blocked_by("lease") or any(participant.hold for participant in participants) or "held" in phases:
         return "held"
     return "noticed"
 
@@ -59,42 +59,23 @@ def reason(event_state: EventState, event_phase: str) -> str | None:
     if event_phase == "retired":
         return f"no run waits for {', '.join(event_state.retired)}"
     participants = event_state.participants
-    found = [_not_writable(participants), *[participant.failed for participant in participants]]
-    found += [_participant_reason(participant) for participant in participants if participant.phase == "failed"]
-    if event_state.listed and not event_state.started and not event_state.approved:
-        start_hold = _start_hold(event_state)
-        found += [
-            start_hold.detail if start_hold else None,
-            event_state.hold,
-            event_state.leased,
-            event_state.full,
-            *event_state.blockers,
-            *[participant.hold for participant in participants],
-            event_state.waits_for,
-        ]
-    found += [participant.reason for participant in participants]
+    failed = [participant.why or (participant.record.reason if participant.record else None) for participant in participants if participant.phase == "failed"]
+    blockers = told(event_state)
+    failures = [one.detail for one in blockers if one.kind in FAILURES]
+    found = [*failures, *failed, *[one.detail for one in blockers], *[participant.why for participant in participants]]
     return next((text for text in found if text), None)
 
 
-def _start_hold(event_state: EventState) -> StartHold | None:
-    """Return the pause, or the start gate, that holds the event or a drain for it, or None."""
-    hold = event_state.start_hold
-    held = hold is not None and (event_state.hold == hold.text or any(participant.hold == hold.text for participant in event_state.participants))
-    return hold if held else None
-
-
-def _not_writable(participants: Iterable[Participant]) -> str | None:
-    """Return which VMs cannot write their records, and so take no action; of several causes the first one."""
-    unable = [participant for participant in participants if participant.failed and participant.host.cannot_write and participant.intent in CHANGES]
-    if not unable:
-        return None
-    first = unable[0]
-    names = [participant.host.name for participant in unable if participant.host.cannot_write == first.host.cannot_write]
-    return f"cannot {first.intent} {', '.join(names)}: {first.host.cannot_write}"
-
-
-def _participant_reason(participant: Participant) -> str | None:
-    return participant.reason or (participant.record.reason if participant.record else None)
+def told(event_state: EventState) -> list[Blocker]:
+    """Return all that blocks the event and its VMs, in the order in which it is told. Of an event that comes in any case, failures alone."""
+    participants = event_state.participants
+    failures = [participant.failed for participant in participants if participant.failed]
+    if unable := [participant for participant in participants if participant.failed and participant.failed.kind == "cannot_write"]:
+        # Of several causes the first one.
+        failures = [cannot_write(unable), *[one for one in failures if one.kind != "cannot_write"]]
+    if not event_state.listed or event_state.started or event_state.approved:
+        return in_order(failures)
+    return in_order([*failures, *event_state.blockers, *[participant.hold for participant in participants if participant.hold]])
 
 
 def upcoming(event_state: EventState, event_phase: str) -> str:
@@ -122,16 +103,10 @@ def upcoming(event_state: EventState, event_phase: str) -> str:
     return _idle(event_state, event_phase)
 
 
-def imperative(sentence: str) -> str:
-    """Return a reason such as C(waits for web2 to drain) as what comes next: C(wait for web2 to drain)."""
-    verb, blank, rest = sentence.partition(" ")
-    return f"{verb.removesuffix('s')}{blank}{rest}"
-
-
-def left_by_hand(participant: Participant) -> list[Method]:
+def left_by_hand(participant: Participant) -> list[Recorded]:
     """Return the methods that are not undone because the variables no longer name them (_drain/records/reports.py); an operator has to undo them."""
     methods = participant.record.methods if participant.record and participant.ok else ()
-    return [method for method in methods if method.state != "undone" and method.error and "by hand" in method.error]
+    return [method for method in methods if method.state != "undone" and method.error_kind == BY_HAND]
 
 
 def waits_for_operator(participant: Participant) -> str | None:
@@ -163,19 +138,21 @@ def _idle(event_state: EventState, event_phase: str) -> str:
     if (given_up := [participant.host.name for participant in event_state.hit if participant.exhausted]) and event_state.override is None:
         decides = f"take {', '.join(given_up)} out of service by hand, then decide (decide_action=approve)"
         return f"{decides}; otherwise {_azure_starts(event_state)}"
-    if hold := _start_hold(event_state):
-        return f"{hold.way_out}; otherwise {_by_itself(event_state)}"
-    if overrides.blocker(event_state.override):
-        return f"end the override with decide_action=release; otherwise {_by_itself(event_state)}"
-    if event_state.full and event_state.waits_for:
-        return imperative(event_state.waits_for)
+    if held := first(told(event_state), "paused", "start_gate") or overrides.blocker(event_state.override):
+        return f"{held.way_out}; otherwise {_by_itself(event_state)}"
+    if full := event_state.blocked_by("capacity", "cluster"):
+        return full.way_out
     return _by_itself(event_state)
 
 
 def _unlisted(event_state: EventState) -> str:
     """Return what happens next to an event that is no longer listed, and whose VMs are not recovered yet."""
-    if any(participant.wait for participant in event_state.participants):
+    waiting = [participant for participant in event_state.participants if participant.wait]
+    if any(not participant.over for participant in waiting):
         return "confirm whether it is over"
+    # A recovery that failed, until its next attempt.
+    if waiting:
+        return f"recover {', '.join(participant.host.name for participant in waiting)} again in {duration(min(one.wait or 0.0 for one in waiting))}"
     if silent := [participant.host.name for participant in event_state.participants if not participant.ok]:
         return f"wait for {', '.join(silent)} to answer"
     return "recover its VMs when nothing keeps them drained"
@@ -187,8 +164,8 @@ def _by_itself(event_state: EventState) -> str:
     # Azure does not wait for the next observation: an operator's override may hold until tomorrow.
     if waits and (event_state.left is None or min(waits) < event_state.left):
         return f"observe again in {duration(min(waits))}"
-    if event_state.waits_for:
-        return imperative(event_state.waits_for)
+    if waiting := event_state.blocked_by("capacity", "cluster", *WAITING):
+        return waiting.way_out
     return _azure_starts(event_state)
 
 

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Make the sentences of a plan printable, in one place. Data stays as received, since it is sent or written: ids, events and changes."""
 
 from __future__ import annotations
@@ -20,10 +18,12 @@ def screened(found: dict[str, Any]) -> dict[str, Any]:
     _make_printable(found.get("paused") or {}, "who", "why", "line")
     for entry in found.get("events", ()):
         _make_printable(entry, "reason", "next")
+        _make_blockers_printable(entry["blockers"])
         entry["remarks"][:] = [sentence(line) for line in entry["remarks"]]
         _make_printable(entry["decision"] or {}, "text", "why")
         for participant in entry["parts"]:
             _make_printable(participant, "reason")
+            _make_blockers_printable(participant["blockers"])
             for change in participant["changed"]:
                 _make_printable(change, "error", "by_hand")
     for action in found.get("actions", ()):
@@ -42,6 +42,12 @@ def screened(found: dict[str, Any]) -> dict[str, Any]:
     _make_printable(found.get("requeue", {}), "why")
     _make_printable(found, "why", "never")
     return found
+
+
+def _make_blockers_printable(blockers: list[dict[str, Any]]) -> None:
+    for blocker in blockers:
+        _make_printable(blocker, "text", "detail", "way_out")
+        blocker["subjects"] = [sentence(one) for one in blocker["subjects"]]
 
 
 def _make_printable(where: dict[str, Any], *keys: str) -> None:

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Format a plan for operators. Idle hosts add no lines."""
 
 from __future__ import annotations
@@ -10,16 +8,20 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from ....module_utils._scheduled_events.core.names import folded
 from ....module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable, printable_line
 from ....module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ..._core import plain_values
 from ..._core.short_forms import ending, some
-from ..._drain.records import findings
+from ..._core.wrong_input import WrongInput
+from ..._drain.kinds import findings
+from ..._drain.kinds.registry import kind_of
 from ..._drain.settings.configured import read_configured
 from ..core import timestamps
+from ..core.blocker import WAITING
 from ..core.timestamps import duration
 from ..decide import unread
-from . import by_hand, event_choice, messages, watchers
+from . import event_choice, watchers
 from .printable_plan import shown
 
 FORMATS = ("text", "json")
@@ -33,24 +35,20 @@ SHOWN = ("paused", "events", "summary", "capacity", "leases", "failed")
 DATA = ("paused", "events", "actions", "summary", "capacity", "leases", "failed", "requeue", "done")
 
 
-class StatusError(ValueError):
-    """The requested view does not exist; the message says why."""
-
-
 def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bool = False, folders: Any = None) -> Any:
-    """Return lines of text, or plain data with C(form=json); explain one event with C(event_id), its whole id with C(exact). Raise StatusError.
+    """Return lines of text, or plain data with C(form=json); explain one event with C(event_id), its whole id with C(exact). Raise WrongInput.
 
     C(folders) has the folder of records of each host, where it is not the default.
     """
     if form not in FORMATS:
-        raise StatusError(f"format must be one of {', '.join(FORMATS)}, not {form!r}")
+        raise WrongInput(f"format must be one of {', '.join(FORMATS)}, not {form!r}")
     if not isinstance(plan, Mapping) or "events" not in plan:
-        raise StatusError("what is shown must be the result of maintenance.azure.plan")
+        raise WrongInput("what is shown must be the result of maintenance.azure.plan")
     numbered = _numbered(plan["events"])
     if event_id:
         chosen = _chosen(event_id, numbered, exact)
-        actions = shown([action for action in plan["actions"] if event_choice.key(str(action.get("event_id") or "")) == chosen])
-        events = shown([event for event in numbered if event_choice.key(event["event_id"]) == chosen])
+        actions = shown([action for action in plan["actions"] if folded(action.get("event_id") or "") == chosen])
+        events = shown([event for event in numbered if folded(event["event_id"]) == chosen])
         if form == "json":
             return {"paused": shown(plan["paused"]), "events": events, "actions": actions}
         if not events:
@@ -97,22 +95,19 @@ def _numbered(events: Any) -> list[dict[str, Any]]:
     """Return the events, each with its number in this list and the shortest input that selects it."""
     short = event_choice.handles(event["event_id"] for event in events)
     numbered = enumerate(plain_values.plain(events), start=1)
-    return [{"number": number, "select": short[event_choice.key(event["event_id"])], **event} for number, event in numbered]
+    return [{"number": number, "select": short[folded(event["event_id"])], **event} for number, event in numbered]
 
 
 def _chosen(event_id: str, events: list[dict[str, Any]], exact: bool) -> str | None:
     if exact:
-        return event_choice.key(event_id)
+        return folded(event_id)
     known = {}
     for event in events:
         names = some(event["resources"], SHOWN_HOSTS) or "no VM"
-        known[event_choice.key(event["event_id"])] = f"{event['event_id']} ({event['event_type']} of {names})"
-    try:
-        found = event_choice.select(event_id, known)
-    except event_choice.SelectionError as error:
-        raise StatusError(str(error)) from error
+        known[folded(event["event_id"])] = f"{event['event_id']} ({event['event_type']} of {names})"
+    found = event_choice.select(event_id, known)
     if found is None:
-        raise StatusError(event_choice.unknown(event_id, known))
+        raise WrongInput(event_choice.unknown(event_id, known))
     return found
 
 
@@ -131,15 +126,21 @@ def event_line(event: Mapping[str, Any]) -> str:
         line += f" ({ending(event['outcome'])})"
     if event["phase"] in ("held", "failed", "foreign") and event["reason"]:
         line += f": {event['reason']}"
-    elif event["reason"] and messages.imperative(event["reason"]) != event["next"]:
+    elif event["reason"] and not _says_next(event):
         line += f", {event['reason']}"
-    return f"{(line + _override_note(event, line)).rstrip('.')}. Next: {event['next']}."
+    return f"{(line + _override_note(event)).rstrip('.')}. Next: {event['next']}."
 
 
-def _override_note(event: Mapping[str, Any], line: str) -> str:
-    """Return the operator's override, unless the reason already contains it."""
-    decision = event["decision"]
-    return f", {decision['text']}" if decision and decision["text"] not in line else ""
+def _says_next(event: Mapping[str, Any]) -> bool:
+    """Return whether the reason is what comes next: an approval that only waits."""
+    told = event["blockers"][0] if event["blockers"] else None
+    return told is not None and told["kind"] in WAITING and told["way_out"] == event["next"]
+
+
+def _override_note(event: Mapping[str, Any]) -> str:
+    """Return the operator's override, unless it is the reason already."""
+    decision, blockers = event["decision"], event["blockers"]
+    return f", {decision['text']}" if decision and not (blockers and blockers[0]["kind"] == "override") else ""
 
 
 def _when(event: Mapping[str, Any]) -> str:
@@ -264,15 +265,15 @@ def _by_hand(participant: Mapping[str, Any], folders: Mapping[str, Any]) -> list
 
 
 def _own_undo(item: Mapping[str, Any], settings: Any) -> str | None:
-    """Return the undo of a method command as the controller's settings of this VM have it, or None. A record may say anything.
+    """Return the undo of a method in the operator's own words, as the controller's settings of this VM have it, or None. A record may say anything.
 
-    Without a name of its own an entry is known by its number, which may be another one by now: then only the single command is sure.
+    Without a name of its own an entry is known by its number, which may be another one by now: then only the single one is sure.
     """
-    given = plain_values.mapping(settings)
-    entries = [one for one in read_configured(given.get("drain_methods"), given.get("drain_methods_former")) if one.kind == item["method"] == "command"]
+    given, option = plain_values.mapping(settings), kind_of(item["method"]).undo_option
+    entries = [one for one in read_configured(given.get("drain_methods"), given.get("drain_methods_former")) if option and one.kind == item["method"]]
     for entry in entries:
         if entry.name == item["id"] and (entry.named or len(entries) == 1):
-            line = entry.given.get("undo")
+            line = entry.given.get(option)
             return printable(line if isinstance(line, str) else shlex.join(plain_values.texts(line)), LONGEST_LINE) or None
     return None
 
@@ -280,4 +281,4 @@ def _own_undo(item: Mapping[str, Any], settings: Any) -> str | None:
 def _found(item: Mapping[str, Any]) -> str:
     """Return what a method is put back to, or, where it recorded nothing that it found, whether it is undone."""
     verb = "was" if item["state"] == "undone" else "would be"
-    return f"{verb} put back to: {by_hand.finding(item['before'])}" if item["before"] else f"{verb} undone"
+    return f"{verb} put back to: {kind_of(item['method']).shown(item['before'])}" if item["before"] else f"{verb} undone"

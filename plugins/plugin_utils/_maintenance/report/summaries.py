@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Summarise a plan's events and VMs in plain lists and dictionaries. Nothing is decided here."""
 
 from __future__ import annotations
@@ -9,16 +7,23 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ....module_utils._scheduled_events.journal.record_schema import file_name
+from ....module_utils._scheduled_events.journal.recorded import Recorded
+from ..._core import plain_values
 from ..._core.short_forms import grouped
+from ..._drain.kinds.findings import shown, way_out
+from ..._drain.kinds.kind import KindInParts
+from ..._drain.kinds.registry import kind_of
 from ..._drain.records.replicas import Target
 from ..act import notifications
 from ..config.settings import CLOCK_TOLERANCE, Settings
 from ..core.actions import Action
-from ..core.model import PHASES, Host, Method
+from ..core.blocker import in_order
+from ..core.model import PHASES, Host, Record
 from ..decide import unread
 from ..state import presence
-from ..state.event_state import EventState, Participant, clock_offset
-from . import by_hand, messages, watchers
+from ..state.event_state import EventState, clock_offset
+from ..state.participant import Participant
+from . import messages, watchers
 
 # The most remarks on one VM or record: more would hide those on others.
 OF_ONE_VM = 5
@@ -42,6 +47,7 @@ def entry(event_state: EventState, phase: str, now: float) -> dict[str, Any]:
         "phase": phase,
         "reason": messages.reason(event_state, phase),
         "next": messages.upcoming(event_state, phase),
+        "blockers": [one.as_dict() for one in messages.told(event_state)],
         "starts_in": _starts_in(event_state, now),
         "outcome": outcomes[0] if outcomes else None,
         "ended_ago": _ended_ago(event_state, now) if phase == "recovered" else None,
@@ -55,7 +61,7 @@ def entry(event_state: EventState, phase: str, now: float) -> dict[str, Any]:
 
 def left_by_hand(participant: Participant) -> list[str]:
     """Return what an operator has to do for a VM."""
-    return [by_hand.left(method, participant.host.name, participant.host.targets) for method in messages.left_by_hand(participant)[:OF_ONE_VM]]
+    return [left_undone(method, participant.host.name, participant.host.targets) for method in messages.left_by_hand(participant)[:OF_ONE_VM]]
 
 
 def _starts_in(event_state: EventState, now: float) -> float | None:
@@ -93,7 +99,8 @@ def _participant(participant: Participant) -> dict[str, Any]:
         "host": participant.host.name,
         "phase": participant.phase,
         "intent": participant.intent,
-        "reason": participant.reason,
+        "reason": participant.why,
+        "blockers": [one.as_dict() for one in in_order(filter(None, (participant.failed, participant.blocker)))],
         "listed": participant.listed,
         "record": file_name(record.event.event_id, record.revision) if record and record.revision else None,
         "watcher": record is not None and record.watched,
@@ -102,14 +109,14 @@ def _participant(participant: Participant) -> dict[str, Any]:
     }
 
 
-def _change(method: Method, targets: Sequence[Target]) -> dict[str, Any]:
+def _change(method: Recorded, targets: Sequence[Target]) -> dict[str, Any]:
     return {
         "id": method.identifier,
-        "method": method.method,
+        "method": method.kind,
         "state": method.state,
         "before": method.before,
         "error": method.error,
-        "by_hand": by_hand.command(method, targets),
+        "by_hand": undo_by_hand(method, targets),
     }
 
 
@@ -119,23 +126,22 @@ def of_hosts(hosts: list[Host]) -> dict[str, dict[str, Any]]:
         host.name: {
             "state": host.state,
             "error": host.error,
-            "in_service": host.latest.in_service if host.latest else None,
-            "phase": _host_phase(host),
+            "in_service": latest.in_service if latest else None,
+            "phase": _host_phase(latest.records.values()) if latest and latest.records else None,
         }
         for host in hosts
+        for latest in (host.latest,)
     }
 
 
-def _host_phase(host: Host) -> str | None:
-    if host.latest is None:
-        return None
-    open_records = [record for record in host.latest.records.values() if record.phase != "recovered"]
+def _host_phase(records: Iterable[Record]) -> str | None:
+    open_records = [record for record in records if record.phase != "recovered"]
     return max(open_records, key=lambda record: record.history[-1][1] if record.history else 0.0).phase if open_records else None
 
 
 def summary(hosts: list[Host], event_states: list[EventState], settings: Settings, now: float) -> dict[str, Any]:
     """Summarise how complete the observations are."""
-    observations = [(host.name, host.latest) for host in hosts if host.latest is not None]
+    observations = [(host.name, latest) for host in hosts if (latest := host.latest) is not None]
     return {
         "answered": len(observations),
         "unread": unread.causes(hosts),
@@ -143,7 +149,7 @@ def summary(hosts: list[Host], event_states: list[EventState], settings: Setting
         "unreachable": [host.name for host in hosts if host.state == "unreachable"],
         "failed": [host.name for host in hosts if host.state == "failed"],
         "excluded": [host.name for host in hosts if host.state == "excluded"],
-        "enabling": [name for name, observation in observations if presence.enabling(observation, settings) and not event_states],
+        "enabling": [name for name, observation in observations if not event_states and presence.enabling(observation, settings)],
         "watchers": watchers.summary(observations),
         "spot": [name for name, observation in observations if observation.spot and not watchers.is_alive(observation.watcher)],
         "lost": [name for name, observation in observations if observation.in_service is False and not _explained(observation.records.values())],
@@ -176,3 +182,36 @@ def fingerprint(hosts: list[Host], actions: Iterable[Action]) -> str:
     """Return a text that is equal in two successive plans if the actions between them changed nothing, as on a full disk. Retries are not progress."""
     kept = [f"{host.name} {key} {record.revision}" for host in hosts if host.observation for key, record in sorted(host.observation.records.items())]
     return "\n".join(kept + [f"{action.host} {action.name} {action.event_id}" for action in actions])
+
+
+# --- How an operator puts a VM back without Ansible ----------------------------------------------------------------------
+# The findings and options come from the VM's record. So a command has nothing from it but plain names and paths, as an operator pastes it; in place
+# of anything else stands a placeholder, and the record has the value. A command for another machine names only what the host's variables allow its
+# drain methods: a VM must not have others changed, not even by an operator's hand.
+
+
+def undo_by_hand(method: Recorded, targets: Sequence[Target] = ()) -> str | None:
+    """Return how to put back by hand what a method changed: a command to paste where the method acts, or words. None if it is put back already.
+
+    C(targets) are what the host's variables allow its methods to change outside the VM.
+    """
+    if method.state == "undone":
+        return None
+    mine = [target.given for target in targets if target.means(method.identifier, method.kind)]
+    return kind_of(method.kind).by_hand(plain_values.mapping(method.before), plain_values.mapping(method.options), mine)
+
+
+def left_undone(method: Recorded, host: str, targets: Sequence[Target]) -> str:
+    """Return what an operator does about a method that a run could not undo. Its error in the record is the VM's to write, and is not repeated."""
+    mine = [target.given for target in targets if target.means(method.identifier, method.kind)]
+    kind = kind_of(method.kind)
+    if isinstance(kind, KindInParts):
+        parts = kind.parts(method.before) or ()
+        named = {part for given in mine for part in kind.named(parts, given, host)}
+        if unnamed := [part for part in parts if part not in named and kind.is_to_undo(part)]:
+            return kind.unnamed(unnamed, host)
+    name = f"{shown(method.identifier)} ({shown(method.kind)})"
+    if mine:
+        hint = "Correct its entry, or put back by hand what it changed and list it in drain_methods_former with by_hand: true."
+        return f"{host}: method {name} is not undone. {hint}"
+    return f"{host}: its record says that method {name} is not undone, and drain_methods has no method of that name and kind. {way_out(host)}"

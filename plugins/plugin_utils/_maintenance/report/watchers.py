@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Which VMs have a watcher that is alive. A VM says so of itself, so it is shown and decides nothing."""
 
 from __future__ import annotations
@@ -24,14 +20,15 @@ def is_alive(watcher: Watcher | None) -> bool:
 
 def summary(observations: Sequence[tuple[str, Observation]]) -> dict[str, Any]:
     """Return the hosts with a live watcher, with a stale one and with none, and what watchers report."""
-    found = [(name, observation.watcher) for name, observation in observations]
+    found = [(name, observation.watcher) for name, observation in observations if observation.watcher is not None]
+    missing = [(name, observation.system) for name, observation in observations if observation.watcher is None]
     return {
         "alive": [name for name, watcher in found if is_alive(watcher)],
-        "stale": [name for name, watcher in found if watcher is not None and not is_alive(watcher)],
-        "missing": [name for name, watcher in found if watcher is None],
-        "windows": [name for name, observation in observations if observation.watcher is None and observation.system == "windows"],
-        "problems": [(name, watcher.problem) for name, watcher in found if watcher is not None and watcher.problem],
-        "dropped": [name for name, watcher in found if watcher is not None and watcher.messages_dropped],
+        "stale": [name for name, watcher in found if not is_alive(watcher)],
+        "missing": [name for name, _system in missing],
+        "windows": [name for name, system in missing if system == "windows"],
+        "problems": [(name, watcher.problem) for name, watcher in found if watcher.problem],
+        "dropped": [name for name, watcher in found if watcher.messages_dropped],
     }
 
 

@@ -1,8 +1,5 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-"""Documents that contradict each other about one event. Azure gives all its VMs the same document, so one of
-them is old, or one VM lies.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+"""Documents that contradict each other about one event. Azure gives all its VMs the same document, so one of them is old, or one VM lies.
 
 The plan cannot tell which. So a conflict holds the approval, and each VM drains by its own document. Documents are read one after
 the other: differing ones are read once more before they count as a conflict.
@@ -11,16 +8,17 @@ the other: differing ones are read once more before they count as a conflict.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import Any
 
 from ..._core.short_forms import some
-from ..core.model import Event, Form, Host
+from ..core.model import Event, Host, value
 from .observed_event import ObservedEvent
 
 SHOWN = 5
+Form = tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Conflict:
     """The result of comparing the documents."""
 
@@ -34,7 +32,7 @@ class Conflict:
 
 def find(seen: ObservedEvent, participants: Mapping[str, Host], contradicted: Iterable[Host]) -> Conflict:
     """Compare the documents of an event's VMs. C(contradicted) are VMs that other documents name and their own does not."""
-    documents = {name: event for name, event in seen.documents.items() if name in participants}
+    documents = {name: seen.documents[name] for name in participants if name in seen.documents}
     versions = _versions(documents)
     named = frozenset(name for event in documents.values() for name in event.names)
     denying = [host for host in contradicted if host.own_name in named]
@@ -74,9 +72,14 @@ def _strangers(seen: ObservedEvent, participants: Mapping[str, Host], versions: 
     known = {_same(event) for _names, event in versions}
     # One document may have been read before the event started.
     started = {_same(event)[2:] for _names, event in versions if event.started}
-    for names, event in _versions({name: event for name, event in seen.documents.items() if name not in participants}):
-        is_older = not event.started and _same(event)[2:] in started
-        if _same(event) not in known and not is_older:
+
+    def differs(event: Event) -> bool:
+        return _same(event) not in known and (event.started or _same(event)[2:] not in started)
+
+    # A few versions are compared, and not the documents of hundreds of VMs.
+    other = {id(event) for event in seen.versions if differs(event)}
+    if other:
+        for names, event in _versions({name: event for name, event in seen.documents.items() if id(event) in other and name not in participants}):
             yield f"{some(names, SHOWN)} {'lists' if len(names) == 1 else 'list'} it otherwise than its VMs do ({_shown(event)}), which has no effect"
 
 

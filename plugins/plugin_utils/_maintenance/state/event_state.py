@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The state of one event and of its participants. Facts only; actions are decided elsewhere.
 
 For each VM its own document counts (rule 9): whether the event names the VM, when it begins and whether it has started. Documents
@@ -11,140 +9,19 @@ enabled on a VM its empty list proves nothing, and then the VM may drain for an 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..config.policy import Decision, Policy, strictest
 from ..config.settings import CLOCK_TOLERANCE, Settings
-from ..config.start_hold import StartHold
-from ..core.model import Event, Host, Identity, Observation, Override, Record
+from ..core.blocker import WAITING, Blocker, Kind, first
+from ..core.model import Event, Host, Identity, Observation, Override, value
 from ..observe.directory import Directory, Named
 from . import conflicts, overrides, presence
 from .observed_event import ObservedEvent, merge
-from .presence import Presence
+from .participant import Participant
 
 
-@dataclass(frozen=True, slots=True)
-class Participant:
-    """One VM's part in one event."""
-
-    host: Host
-    record: Record | None
-    named: bool
-    """Whether the event names it. A VM with a record that is no longer named may still need recovery."""
-    presence: Presence
-    contested: str | None
-    """A sentence about another VM with the same identity (directory.py), or None."""
-    event: Event
-    """This VM's version of the event: of its own document, else of its record, else of other documents."""
-    rule: Decision
-    """The decision of the policy about that version; the records keep it."""
-    decision: Decision
-    """The same, or the decision of an override in its place."""
-    started: bool
-    """Whether the event has started, by its own document or its own record."""
-    left: float | None
-    """Seconds until NotBefore by its own document; None without NotBefore."""
-    presumed: bool = False
-    """Whether only others list the event while its own list proves nothing yet (enabling): it drains within capacity, and never beyond."""
-    override: Override | None = None
-    """The override that counts for this VM (overrides.py)."""
-    approved_elsewhere: bool = False
-    """Whether any record of the event has its approval."""
-    intent: str = "none"
-    """The intent: none, drain, verify, stay, undo, recover, finish (intents.py) or kept (undo_order.py)."""
-    reason: str | None = None
-    hold: str | None = None
-    """Why it is held. The text must not change with time, because it is written to the record."""
-    wait: float | None = None
-    """Seconds until the next observation is due."""
-    asleep: bool = False
-    """Whether no action follows for it, however long a run waits."""
-    held_out: bool = False
-    """Whether another event keeps the VM out of service."""
-    failed: str | None = None
-    """Why it failed: a pass is red in whose last plan any VM has failed. Nothing else of an event makes it red (intents.py)."""
-    exhausted: bool = False
-    """Whether its drain failed and is not retried."""
-    beyond_capacity: bool = False
-    """Whether it drains at its deadline without room."""
-    may_act: bool = True
-    """Whether this run has the leases for this VM's next action (leases.py)."""
-    intends: bool = False
-    """Whether its record gets the note of an approval now."""
-
-    @property
-    def undrained_intent(self) -> str:
-        """Return the intent while no drain may begin or continue: changes on the VM stay as they are."""
-        return "stay" if self.holds_changes else "none"
-
-    @property
-    def observed_at(self) -> float:
-        """Return the VM's own time at the observation."""
-        return self.host.observation.now if self.host.observation else 0.0
-
-    @property
-    def ok(self) -> bool:
-        """Return whether the VM has a good observation."""
-        return self.host.ok
-
-    @property
-    def listed(self) -> bool:
-        """Return whether its own document has the event."""
-        return self.presence.listed
-
-    @property
-    def may_begin(self) -> bool:
-        """Return whether its own document allows a drain: it lists the event, or proves nothing yet while others list it."""
-        return self.listed or self.presumed
-
-    @property
-    def phase(self) -> str | None:
-        """Return the recorded phase, or None."""
-        return self.record.phase if self.record else None
-
-    @property
-    def over(self) -> bool:
-        """Return whether the event is gone for this VM: now, or concluded earlier and not listed again."""
-        return self.ok and (self.presence.gone or (not self.listed and self.record is not None and self.record.outcome is not None))
-
-    @property
-    def has_ended(self) -> bool:
-        """Return whether it was recovered: in the present observation, or in the last one of a VM that no longer takes part."""
-        return self.phase == "recovered" and (self.over or self.host.state == "resting")
-
-    @property
-    def failed_live(self) -> bool:
-        """Return whether its drain failed and the event is not over."""
-        return self.ok and not self.over and self.phase == "failed"
-
-    @property
-    def holds_changes(self) -> bool:
-        """Return whether a drain for this event has changed the VM."""
-        return self.record is not None and self.record.needs_undo
-
-    @property
-    def intended(self) -> bool:
-        """Return whether its own record has the note of an approval: the request may still be on its way."""
-        return self.record is not None and self.record.approving_at is not None and self.record.outcome is None
-
-    @property
-    def approved(self) -> bool:
-        """Return whether the event was approved, as far as this VM is concerned.
-
-        Before an approval, every VM of the event gets a note in its record. So the approval in another VM's record counts only if this
-        VM's record has the note.
-        """
-        if self.record is None:
-            return False
-        return self.record.approved_at is not None or (self.approved_elsewhere and self.record.approving_at is not None)
-
-    @property
-    def coming(self) -> bool:
-        """Return whether the event may begin any moment: then no undo begins, and drains begin now."""
-        return self.started or self.approved or self.intended
-
-
-@dataclass(frozen=True, slots=True)
+@value
 class EventState:
     """One event with its participants, decisions and blockers."""
 
@@ -171,19 +48,30 @@ class EventState:
     """Hosts to observe once more, because their documents differ and may only have been read at different moments."""
     retired: tuple[str, ...] = ()
     """Retired VMs that it names: no run waits for them."""
-    blockers: Sequence[str] = ()
-    """Why it cannot be approved, apart from its drains."""
-    start_hold: StartHold | None = None
+    blockers: tuple[Blocker, ...] = ()
+    """Why it cannot be approved: first all that does not depend on other events (approval_blockers.py), then capacity (allocation.py), leases of
+    other runs (leases.py), and what its approval waits for although nothing blocks it (approval.py)."""
+    start_hold: Blocker | None = None
     """What keeps from beginning all that is not at its deadline: a pause, or the start gate (start_holds.py)."""
-    hold: str | None = None
-    """The blocker that only an operator can lift; it is written to the records."""
-    full: str | None = None
-    """Which capacity group has no room for it, and which members are unavailable (allocation.py)."""
     approver: str | None = None
-    leased: str | None = None
-    """Which other run is at work on its VMs (leases.py)."""
-    waits_for: str | None = None
-    """Why its approval waits although nothing blocks it."""
+
+    @property
+    def hold(self) -> Blocker | None:
+        """Return the blocker that only an operator can lift, which is written to the records, or None."""
+        return first(one for one in self.blockers if one.lasting)
+
+    @property
+    def waits(self) -> bool:
+        """Return whether its approval waits although nothing blocks it."""
+        return self.blocked_by(*WAITING) is not None
+
+    def blocked_by(self, *kinds: Kind) -> Blocker | None:
+        """Return its blocker of one of these kinds, or None."""
+        return first(self.blockers, *kinds)
+
+    def with_blocker(self, blocker: Blocker) -> EventState:
+        """Return it with one more blocker, in place of one of its kind."""
+        return replace(self, blockers=(*(one for one in self.blockers if one.kind != blocker.kind), blocker))
 
     @property
     def key(self) -> str:
@@ -239,13 +127,15 @@ def build_event_state(seen: ObservedEvent, directory: Directory, policy: Policy,
     versions = seen.versions or seen.recorded
     scopes = _scopes(seen)
     # In an order that no VM chooses: it decides which VM drains first if there is room for one only, and which record keeps the notifications.
-    hosts, contradicted = _participants(seen, directory.resolve(merge(versions).resources, scopes).hosts, directory, settings)
+    every = merge(versions).resources
+    named = directory.resolve(every, scopes)
+    hosts, contradicted = _participants(seen, named.hosts, directory, settings)
     strangers = [host for host in seen.remembered_by if host.name not in hosts]
     others = [host for host in strangers if (record := host.record(seen.key)) and not record.only_has_overrides]
     sources = [(host, True) for host in hosts.values() if host.state != "retired"] + [(host, False) for host in others]
     # The documents of the event's own VMs count; those of other VMs do only where there are no others.
     event = merge([seen.documents[name] for name in hosts if name in seen.documents] or versions)
-    named = directory.resolve(event.resources, scopes)
+    named = named if event.resources == every else directory.resolve(event.resources, scopes)
     decide = _memoised(policy)
     confused = _same_names(hosts.values()) | directory.contested
     participants = [_participant(seen, host, is_named, event, confused.get(host.name), decide, settings, now) for host, is_named in sources]
@@ -284,7 +174,7 @@ def with_participants(event_state: EventState, changed: Iterable[Participant]) -
 
 def _scopes(seen: ObservedEvent) -> list[Identity]:
     """Return the groups that the event was delivered to, by the VMs that find their own names in it; else by all VMs that list it."""
-    own = {Identity(group=host.identity.group, subscription=host.identity.subscription): None for host in seen.listed_by if _names_itself(seen, host)}
+    own = {Identity(group=host.identity.group, subscription=host.identity.subscription): None for host in seen.named_by}
     return list(own or seen.scopes)
 
 
@@ -299,9 +189,9 @@ def _participants(seen: ObservedEvent, resolved: Iterable[Host], directory: Dire
             hosts[host.name] = host
         if not named and (not recorded or host.name in seen.documents):
             contradicted.append(host)
-    for host in seen.listed_by:
+    for host in seen.named_by:
         # A VM that finds its own name in its own document is named, even if another VM has that name as well.
-        if host.name not in hosts and host.state != "retired" and _names_itself(seen, host):
+        if host.name not in hosts and host.state != "retired":
             hosts[host.name] = host
     return {host.name: host for host in directory.in_order(hosts.values())}, contradicted
 
@@ -372,8 +262,8 @@ def _participant(
         left=None if started or event.not_before is None else event.not_before - now,
         presumed=presumed,
     )
-    rule = _fixed(rule, participant)
-    return replace(participant, rule=rule, decision=rule)
+    fixed = _fixed(rule, participant)
+    return participant if fixed is rule else replace(participant, rule=fixed, decision=fixed)
 
 
 def _apply(participants: list[Participant], override: overrides.EffectiveOverride, *, divided: bool) -> list[Participant]:
@@ -383,7 +273,9 @@ def _apply(participants: list[Participant], override: overrides.EffectiveOverrid
     found = []
     for participant in participants:
         own = override.of(participant)
-        found.append(replace(participant, override=own, decision=overrides.effective(participant.rule, own), approved_elsewhere=approved))
+        is_new = own is not None or approved
+        decision = overrides.effective(participant.rule, own)
+        found.append(replace(participant, override=own, decision=decision, approved_elsewhere=approved) if is_new else participant)
     return found
 
 

@@ -1,27 +1,25 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The overrides that operators made for events (playbook decide.yml), and what they mean for the plan.
 
-Overrides are in the records of the event's VMs, where a compromised VM may write anything. So an override that only prevents actions
-(hold, let_it_come) counts from any VM of the event; one that allows actions (approve, and a release, which ends the others) counts if
-every readable VM of the event has it. On each VM the newest override counts and ends the older ones, even after its own end. An
-override dated in the future does not count.
+Overrides are in the records of the event's VMs, where a compromised VM may write anything. So an override that only prevents actions (hold, let_it_come)
+counts from any VM of the event; one that allows actions (approve, and a release, which ends the others) counts if every readable VM of the event has it. On
+each VM the newest override counts and ends the older ones, even after its own end. An override dated in the future does not count.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import field, replace
 
+from ....module_utils._scheduled_events.core.names import folded
 from ..config.policy import Decision
 from ..config.settings import CLOCK_TOLERANCE
-from ..core.model import STRICTEST, Host, Identity, Override, Record
-
-if TYPE_CHECKING:
-    from .event_state import EventState, Participant
-    from .observed_event import ObservedEvent
+from ..core import timestamps
+from ..core.blocker import Blocker
+from ..core.model import STRICTEST, Host, Identity, Override, Record, value
+from .observed_event import ObservedEvent
+from .participant import Participant
 
 HOLDING = ("hold", "let_it_come")
 
@@ -51,13 +49,13 @@ def with_overrides(hosts: Iterable[Host], now: float) -> set[str]:
 # --- Which counts --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class EffectiveOverride:
     """The overrides that count for one event."""
 
     override: Override | None = None
     """For the event as a whole."""
-    own: Mapping[str, Override] = field(default_factory=dict)
+    own: Mapping[str, Override] = field(default_factory=dict)  # pylint: disable=invalid-field-call
     """By host: a hold or a let_it_come in the record of that VM itself."""
     remarks: tuple[str, ...] = ()
     """Overrides that do not count, and why."""
@@ -73,8 +71,7 @@ class EffectiveOverride:
 def override(participants: Sequence[Participant], strangers: Iterable[Host], key: str, now: float, *, divided: bool = False) -> EffectiveOverride:
     """Find the overrides that count for an event, from the records of its VMs; C(strangers) have a record of it and are not among its VMs.
 
-    If its VMs contradict each other (C(divided)), its VMs are not known and it is never approved: then each VM has its own override
-    only.
+    If its VMs contradict each other (C(divided)), its VMs are not known and it is never approved: then each VM has its own override only.
     """
     said: dict[str, Override] = {}
     released: list[str] = []
@@ -133,7 +130,7 @@ def retire(hosts: Iterable[Host], names: Sequence[str]) -> list[Host]:
     if not names:
         return list(hosts)
     found = []
-    wanted = {name.strip().lower(): name.strip() for name in names}
+    wanted = {folded(name): name.strip() for name in names}
     known = set()
     for host in hosts:
         if same := {host.name.lower(), host.identity.name} & wanted.keys():
@@ -142,14 +139,13 @@ def retire(hosts: Iterable[Host], names: Sequence[str]) -> list[Host]:
         found.append(host)
     for key, name in wanted.items():
         if key not in known:
-            found.append(Host(name, len(found), "retired", None, None, (), Identity(name=key)))
+            found.append(Host(name, len(found), "retired", None, None, Identity(name=key)))
     return found
 
 
-def unknown_retired(added: Iterable[Host], event_states: Iterable[EventState], members: Container[str]) -> tuple[str, ...]:
-    """Return the names of retired VMs that are no hosts (C(added)), and that no event and no capacity group (C(members), in lower case) knows either."""
-    named = {name for event_state in event_states for name in event_state.event.names}
-    return tuple(host.name for host in added if host.identity.name not in named and host.identity.name not in members)
+def unknown_retired(added: Iterable[Host], *known: Container[str]) -> tuple[str, ...]:
+    """Return the names of retired VMs that are no hosts (C(added)), and that no event and no capacity group (C(known), in lower case) has either."""
+    return tuple(host.name for host in added if not any(host.identity.name in names for names in known))
 
 
 def without_ended(events: Iterable[ObservedEvent], about: set[str]) -> list[ObservedEvent]:
@@ -169,9 +165,13 @@ def is_approval(one: Override | None) -> bool:
     return one is not None and one.action == "approve"
 
 
-def blocker(one: Override | None) -> str | None:
+def blocker(one: Override | None) -> Blocker | None:
     """Return why nothing is approved, for an override that holds the approval; else None."""
-    return one.text if one is not None and one.action in HOLDING else None
+    if one is None or one.action not in HOLDING:
+        return None
+    ends = one.until if one.until is not None and math.isfinite(one.until) else None
+    subjects = (one.action, one.who, timestamps.form(one.at))
+    return Blocker("override", one.text, subjects, way_out="end the override with decide_action=release", retry_at=ends)
 
 
 def blocks_drain(one: Override | None, *, must_drain: bool) -> bool:

@@ -1,19 +1,15 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Conclude whether an event is listed, missing or gone for a VM, and how it ended (design: what may be concluded)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ....module_utils._scheduled_events.lease.lease_schema import UPGRADE, event_digest
 from ..config.settings import Settings
-from ..core.model import Host, Observation, Record
+from ..core.model import Host, Observation, Record, value
 from .observed_event import ObservedEvent
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Presence:
     """Whether an event is listed, missing or gone by one VM's own document, or why that cannot be known."""
 

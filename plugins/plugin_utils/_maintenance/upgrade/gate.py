@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The gate: decide whether the next batch of an upgrade may be taken out of service now. A pure function over the planner's parts.
 
 An upgrade gives way to events: they are served first, and when both back off, the upgrade retries last. The batch may go only
@@ -10,22 +8,24 @@ by an observation of all VMs that is newer than the lease on every VM of the bat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ..._core.wrong_input import WrongInput
 from .. import planner as planning
 from ..act import replicas
 from ..budget import allocation
+from ..budget.budget import Budget
 from ..config import settings as settings_module
 from ..config.settings import Settings
 from ..core import timestamps
 from ..core.actions import Action, MarkProgress, RestoreRecord, serialise
+from ..core.blocker import Blocker
 from ..core.model import Host
 from ..decide import leases
 from ..report import printable_plan
 from . import gate_blockers, gate_request
-from .gate_blockers import Blocker
-from .gate_request import GateError, GateRequest
+from .gate_request import GateRequest
 
 # Bounds of the pause before the next observation while the batch is blocked.
 LONGEST_WAIT = 30.0
@@ -38,9 +38,11 @@ BEGUN, UPGRADED, DONE = "begun", "upgraded", "done"
 
 
 def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: Any = None, now: Any = None, seen: Any = None) -> dict[str, Any]:
-    """Return the whole decision, as plain lists and dictionaries. Raise GateError."""
+    """Return the whole decision, as plain lists and dictionaries. Raise WrongInput."""
     asked = gate_request.load(ask)
-    chosen = _of_upgrade(settings_module.load(settings))
+    chosen = settings_module.load(settings)
+    # Every event counts, whichever ones a run of respond would act on.
+    chosen = replace(chosen, only_events=(), run=replace(chosen.run, kind="upgrade"))
     observed_state = planning.observe(observations, policy, chosen, now)
     hosts = {host.name: host for host in observed_state.hosts}
     board = leases.read(observed_state.hosts, chosen, observed_state.now)
@@ -69,7 +71,7 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
         "done": list(done),
         "upgraded": [name for name in todo if asked.marks and _mark(asked, hosts.get(name)) == UPGRADED],
         "keepers": {host.name: _keeper(asked, host, observed_state, chosen) for host in batch},
-        "blockers": [asdict(one) for one in found],
+        "blockers": [gate_blockers.shown(one) for one in found],
         "why": answer.why,
         "leased_until": _leased_until(asked, board) if answer.go else None,
         "actions": [serialise(action) for action in actions],
@@ -117,11 +119,6 @@ def _leased_until(ask: GateRequest, board: leases.Leases) -> str | None:
     return timestamps.to_the_second(min(limits)) if limits else None
 
 
-def _of_upgrade(settings: Settings) -> Settings:
-    """Return the settings for an upgrade: every event counts, whichever ones a run of respond would act on."""
-    return replace(settings, only_events=(), run=replace(settings.run, kind="upgrade"))
-
-
 def _split(ask: GateRequest, hosts: Mapping[str, Host]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Split the batch into hosts still to be done, and hosts that the upgrade's progress marks report as done."""
     done = tuple(name for name in ask.batch if ask.marks and _mark(ask, hosts.get(name)) == DONE)
@@ -129,10 +126,10 @@ def _split(ask: GateRequest, hosts: Mapping[str, Host]) -> tuple[tuple[str, ...]
 
 
 def _check_tasks(ask: GateRequest, hosts: Mapping[str, Host]) -> None:
-    """Raise GateError where the upgrade's name was used with another tasks file: the mark would leave a VM out that has not got these tasks."""
+    """Raise WrongInput where the upgrade's name was used with another tasks file: the mark would leave a VM out that has not got these tasks."""
     marked = [name for name in ask.batch if ask.marks and ask.tasks_digest and _mark(ask, hosts.get(name)) in (UPGRADED, DONE)]
     if changed := [name for name in marked if _digest(ask, hosts[name]) not in (None, ask.tasks_digest)]:
-        raise GateError(CHANGED_TASKS.format(", ".join(changed), ask.upgrade))
+        raise WrongInput(CHANGED_TASKS.format(", ".join(changed), ask.upgrade))
 
 
 def _digest(ask: GateRequest, host: Host) -> str | None:
@@ -153,7 +150,7 @@ def _blockers(
     observed_state: planning.ObservedState,
     hosts: Mapping[str, Host],
     board: leases.Leases,
-    budget: allocation.Budget,
+    budget: Budget,
     seen: Mapping[str, Any],
     settings: Settings,
 ) -> list[Blocker]:

@@ -1,19 +1,18 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Blockers of a batch: each reason with its message, its kind and its subject."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ....module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ..._core import plain_values
 from ..budget import allocation
+from ..budget.budget import Budget
 from ..config.settings import Settings
 from ..core import timestamps
+from ..core.blocker import Blocker
 from ..core.model import Host, Lease, Observation, Record
 from ..decide import leases
 from ..decide.leases import Leases
@@ -24,17 +23,10 @@ from .gate_request import KNOWN_TYPES, GateRequest
 KNOWN = frozenset(one.lower() for one in KNOWN_TYPES)
 
 
-@dataclass(frozen=True, slots=True)
-class Blocker:
-    """One reason why the batch may not go."""
-
-    kind: str
-    """C(paused), C(unread), C(enabling), C(event), C(record), C(recent), C(lease) or C(capacity)."""
-    text: str
-    host: str | None = None
-    event_id: str | None = None
-    wait: float | None = None
-    """Seconds until it may be over; None if unknown."""
+def shown(blocker: Blocker) -> dict[str, Any]:
+    """Return a blocker as the gate's answer shows it. Its subjects are a VM of the batch and an event, as far as it is about them."""
+    host, event_id = (*blocker.subjects, None, None)[:2]
+    return {"kind": blocker.kind, "text": blocker.text, "host": host, "event_id": event_id, "wait": blocker.wait}
 
 
 def counts(event_state: EventState, ask: GateRequest) -> bool:
@@ -89,13 +81,13 @@ def of_observations(ask: GateRequest, hosts: Mapping[str, Host], settings: Setti
     for name in ask.batch:
         host = hosts.get(name)
         if host is None or host.observation is None:
-            found.append(Blocker("unread", f"{name} {_unread(host)}", name))
+            found.append(Blocker("unread", f"{name} {_unread(host)}", (name,)))
     # Only of the batch: another member of its groups could block for ever with its answers; it counts as unavailable (of_capacity).
     for host in [hosts[name] for name in ask.batch if name in hosts]:
         left = presence.enabling_left(host.observation, settings) if host.observation else 0.0
         if left > 0 and host.observation and not host.observation.listed:
             message = f"Scheduled Events were enabled just now on {host.name}, so an empty list proves nothing for {timestamps.duration(left)} yet"
-            found.append(Blocker("enabling", message, host.name, wait=left))
+            found.append(Blocker("enabling", message, (host.name,), wait=left))
     return found
 
 
@@ -124,11 +116,8 @@ def of_events(event_states: Iterable[EventState], batch: Mapping[str, Host], ask
         found += [_differing(event_state, name) for name in event_state.contradicted if name in batch and not batch[name].is_settled(event_state.key)]
         listed = event_state.listed and bool(names) and counts(event_state, ask)
         if listed:
-            found.append(
-                Blocker(
-                    "event", f"{_event(event_state)} names {', '.join(names)}; {_when(event_state)}", names[0], event_state.event.event_id, _until(event_state)
-                )
-            )
+            text = f"{_event(event_state)} names {', '.join(names)}; {_when(event_state)}"
+            found.append(Blocker("event", text, (names[0], event_state.event.event_id), wait=_until(event_state)))
             continue
         found += [one for name, host in batch.items() if (one := _of_record(event_state, name, host.observation, ask, settings))]
     return found
@@ -136,7 +125,7 @@ def of_events(event_states: Iterable[EventState], batch: Mapping[str, Host], ask
 
 def _differing(event_state: EventState, name: str) -> Blocker:
     message = f"{_event(event_state)} may name {name}: another VM lists it so, and {name} itself does not; its document is read once more"
-    return Blocker("event", message, name, event_state.event.event_id)
+    return Blocker("event", message, (name, event_state.event.event_id))
 
 
 def _event(event_state: EventState) -> str:
@@ -168,7 +157,7 @@ def _of_record(event_state: EventState, name: str, observation: Observation | No
     # A restart that an earlier run of this upgrade ordered and approved: the upgrade's own finished restarts do not block it.
     own = event_state.key not in observation.listed and not record.needs_undo and record.rule.get("upgrade") == ask.upgrade
     if allocation.is_out(record) and not own:
-        return Blocker("record", f"{name} is {record.phase} for {record.event.event_type} {event_id}, and not back yet", name, event_id)
+        return Blocker("record", f"{name} is {record.phase} for {record.event.event_type} {event_id}, and not back yet", (name, event_id))
     if event_state.key in observation.listed or event_state.key.startswith(UPGRADE):
         return None  # listed, and it does not count; or the drain of another upgrade, which ends by itself
     since = _last(record, observation.now)
@@ -178,7 +167,7 @@ def _of_record(event_state: EventState, name: str, observation: Observation | No
         return None
     ago, wanted = timestamps.duration(observation.now - since), timestamps.duration(quiet)
     message = f"{record.event.event_type} {event_id} of {name} was last seen {ago} ago; it must be quiet for {wanted}"
-    return Blocker("recent", message, name, event_id, left)
+    return Blocker("recent", message, (name, event_id), wait=left)
 
 
 def _last(record: Record, now: float) -> float:
@@ -203,7 +192,7 @@ def of_memory(seen: Mapping[str, Any], event_states: Iterable[EventState], ask: 
             continue
         event_id = plain_values.text(one.get("event_id")) or str(key)
         message = f"event {event_id} of {', '.join(hosts)} was listed {timestamps.duration(now - at)} ago; it must be quiet for {timestamps.duration(quiet)}"
-        found.append(Blocker("recent", message, hosts[0], event_id, quiet - max(now - at, 0.0)))
+        found.append(Blocker("recent", message, (hosts[0], event_id), wait=quiet - max(now - at, 0.0)))
     return found
 
 
@@ -227,9 +216,9 @@ def of_leases(board: Leases, batch: Iterable[str], hosts: Mapping[str, Host]) ->
     """Return other runs with leases on the batch. Their leases block whatever the order."""
     found = []
     for name in batch:
-        if message := leases.at_work(board, [name]):
+        if other := leases.at_work(board, [name]):
             live = next(lease for lease in board.others[name] if not lease.expired)
-            found.append(Blocker("lease", message + _until_when(live, hosts[name]), name, live.event_id))
+            found.append(Blocker("lease", other.text + _until_when(live, hosts[name]), other.subjects))
     return found
 
 
@@ -243,7 +232,7 @@ def _until_when(lease: Lease, host: Host) -> str:
     return message + (". If you know that this run has ended, set gate_dead_run to its id" if lease.kind == "upgrade" else "")
 
 
-def of_capacity(budget: allocation.Budget, event_states: Iterable[EventState], ask: GateRequest, board: Leases, hosts: Mapping[str, Host]) -> list[Blocker]:
+def of_capacity(budget: Budget, event_states: Iterable[EventState], ask: GateRequest, board: Leases, hosts: Mapping[str, Host]) -> list[Blocker]:
     """Return whether the batch fits beside the unavailable VMs, other runs' leases, and what events need now or soon."""
     coming = {
         participant.host.name: f"{_event(event_state)} is coming"

@@ -1,10 +1,7 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Restarts that the upgrade itself ordered through Azure: they return as events with source User, and need not wait 15 minutes.
 
-Such an event is the upgrade's own if all VMs that it affects are drained under the upgrade's lease. Then it interrupts no user, whatever
-its origin.
+Such an event is the upgrade's own if all VMs that it affects are drained under the upgrade's lease. Then it interrupts no user, whatever its origin.
 """
 
 from __future__ import annotations
@@ -77,4 +74,5 @@ def _why_not(event_state: EventState, board: Leases, drained: set[str]) -> str |
         return "it names no managed VM"
     if missing := [participant.host.name for participant in event_state.hit if participant.host.name not in drained]:
         return f"{', '.join(missing)} is not drained under this upgrade's lease"
-    return leases.at_work(board, [participant.host.name for participant in event_state.hit])
+    other = leases.at_work(board, [participant.host.name for participant in event_state.hit])
+    return other.text if other else None

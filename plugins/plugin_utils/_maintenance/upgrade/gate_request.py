@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The request to the gate: which VMs of which upgrade, and which events block it. Checked when loaded."""
 
 from __future__ import annotations
@@ -11,14 +9,11 @@ from typing import Any
 
 from ....module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ..._core import plain_values
+from ..._core.wrong_input import WrongInput
 
 # Known types, which C(types) may exclude. An unknown type always blocks.
 KNOWN_TYPES = ("Freeze", "Reboot", "Redeploy", "Preempt", "Terminate")
 LONGEST_NAME = 100
-
-
-class GateError(ValueError):
-    """A request that cannot be used; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +50,12 @@ class GateRequest:
 
 
 def load(value: Any) -> GateRequest:
-    """Check a request. Raise GateError for unknown names and unusable values."""
+    """Check a request. Raise WrongInput for unknown names and unusable values."""
     if not isinstance(value, Mapping):
-        raise GateError(f"ask must be a dictionary with upgrade and batch, not {type(value).__name__}")
+        raise WrongInput(f"ask must be a dictionary with upgrade and batch, not {type(value).__name__}")
     given = {plain_values.text(key) or "": item for key, item in value.items()}
     if unknown := sorted(set(given) - set(GateRequest.__dataclass_fields__)):
-        raise GateError(f"unknown keys {', '.join(unknown)}; there are {', '.join(GateRequest.__dataclass_fields__)}")
+        raise WrongInput(f"unknown keys {', '.join(unknown)}; there are {', '.join(GateRequest.__dataclass_fields__)}")
     ahead = given.get("look_ahead")
     return GateRequest(
         upgrade=_name(given.get("upgrade")),
@@ -78,14 +73,14 @@ def load(value: Any) -> GateRequest:
 def _name(given: Any) -> str:
     name = (plain_values.text(given) or "").strip()
     if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise GateError(f"upgrade must be a name of 1 to {LONGEST_NAME} printable letters, not {given!r}")
+        raise WrongInput(f"upgrade must be a name of 1 to {LONGEST_NAME} printable letters, not {given!r}")
     return name
 
 
 def _hosts(given: Any) -> tuple[str, ...]:
     names = plain_values.texts(given)
     if not names or len(names) != len(plain_values.items(given)):
-        raise GateError(f"batch must be a list of inventory hosts, at least one, not {given!r}")
+        raise WrongInput(f"batch must be a list of inventory hosts, at least one, not {given!r}")
     return tuple(dict.fromkeys(names))
 
 
@@ -94,7 +89,7 @@ def _seconds(name: str, given: Any, default: float) -> float:
         return default
     amount = plain_values.number(given)
     if amount is None or amount < 0:
-        raise GateError(f"{name} must be a number of seconds, 0 or more, not {given!r}")
+        raise WrongInput(f"{name} must be a number of seconds, 0 or more, not {given!r}")
     return amount
 
 
@@ -102,12 +97,12 @@ def _types(given: Any) -> tuple[str, ...]:
     types = [given] if isinstance(given, str) and given else given
     found = tuple(one.strip().lower() for one in plain_values.texts(types))
     if len(found) != len(plain_values.items(types)) or (types and not found):
-        raise GateError(f"types must be a list of event types such as {', '.join(KNOWN_TYPES)}, not {given!r}")
+        raise WrongInput(f"types must be a list of event types such as {', '.join(KNOWN_TYPES)}, not {given!r}")
     return found
 
 
 def _flag(given: Any) -> bool:
     answer = False if given is None else plain_values.flag(given)
     if answer is None:
-        raise GateError(f"marks must be true or false, not {given!r}")
+        raise WrongInput(f"marks must be true or false, not {given!r}")
     return answer

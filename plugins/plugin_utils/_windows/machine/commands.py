@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Commands on a Windows VM, as an operator has configured them."""
 
 from __future__ import annotations
@@ -14,7 +10,7 @@ import time
 import typing as t
 
 from ....module_utils._scheduled_events.host.machine.commands import TIMED_OUT, CommandLine, CommandResult
-from ..calls import Calls, failure_text
+from ..calls import OverCalls, failure_text
 
 # The connection itself takes some of the time.
 CONNECTION_SECONDS = 5
@@ -24,11 +20,8 @@ class TimeIsUp(BaseException):
     """The time of a call is over. No Exception, so that nothing on the way takes it for a failure of its own."""
 
 
-class WindowsCommands:
+class WindowsCommands(OverCalls):
     """Commands over ansible.windows; see Commands. One that outlasts its time is waited for no longer, and Windows lets it run on."""
-
-    def __init__(self, calls: Calls) -> None:
-        self._calls = calls
 
     def run(self, line: CommandLine, environment: t.Mapping[str, str], seconds: float) -> CommandResult:
         try:

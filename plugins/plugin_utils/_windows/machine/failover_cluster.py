@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The failover cluster of a Windows VM, and the availability groups of its SQL Server."""
 
 from __future__ import annotations
@@ -10,7 +6,7 @@ from __future__ import annotations
 import typing as t
 
 from ....module_utils._scheduled_events.host.machine.failover_cluster import ClusterRole, ClusterState, Node, Replica
-from ..calls import Answer, Calls, accepted, json_output
+from ..calls import Answer, OverCalls, accepted, json_output
 
 # Each text is a command line with its parameters; nothing is ever put into one. Reviewed against
 # https://learn.microsoft.com/en-us/powershell/module/failoverclusters/get-cluster
@@ -64,11 +60,8 @@ FAILBACK = {"immediate": "Immediate", "policy": "Policy", "none": "NoFailback"}
 CLUSTER = "the failover cluster"
 
 
-class WindowsFailoverCluster:
+class WindowsFailoverCluster(OverCalls):
     """A failover cluster over ansible.windows; see FailoverCluster."""
-
-    def __init__(self, calls: Calls) -> None:
-        self._calls = calls
 
     def describe(self) -> ClusterState:
         answer = self._calls.call("win_powershell", script=CLUSTER_SCRIPT, error_action="stop")

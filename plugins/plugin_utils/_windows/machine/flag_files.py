@@ -1,25 +1,18 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The flag files of a Windows VM."""
 
 from __future__ import annotations
 
 from ....module_utils._scheduled_events.host.machine.flag_files import FlagFileError, FlagState
-from ..calls import Answer, Calls, accepted, failure_text
+from ..calls import Answer, OverCalls, accepted, failure_text
 
 # Renames over an existing name, in one step on NTFS.
 # https://learn.microsoft.com/en-us/windows-server/administration/windows-commands/move
 MOVE = 'cmd.exe /d /s /c "move /y "{old}" "{new}""'
 
 
-class WindowsFlagFiles:
+class WindowsFlagFiles(OverCalls):
     """Flag files over ansible.windows; see FlagFiles. A file is set aside by a rename, so that its content, owner and rights come back with it."""
-
-    def __init__(self, calls: Calls) -> None:
-        self._calls = calls
 
     def describe(self, path: str) -> FlagState:
         found = self._stat(_checked(path))

@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The services of a Windows VM."""
 
 from __future__ import annotations
@@ -11,7 +7,7 @@ import typing as t
 
 from ....module_utils._scheduled_events.core.printable_text import printable
 from ....module_utils._scheduled_events.host.machine.services import ServiceError, ServiceState
-from ..calls import Answer, Calls, failure_text
+from ..calls import Answer, OverCalls, failure_text
 
 LONGEST_REASON = 400
 # Exit codes of sc.exe, which are Windows' system error codes: 0 done; 1051 others that run need it; 1056 runs already; 1061 not
@@ -20,14 +16,11 @@ IS_NEEDED = 1051
 ACCEPTED = {"stop": (0, IS_NEEDED, 1061, 1062), "start": (0, 1056, 1061), "pause": (0, 1061, 1062)}
 
 
-class WindowsServices:
+class WindowsServices(OverCalls):
     """Services over ansible.windows; see Services.
 
     sc.exe gives an order and returns at once; win_service would wait until the service has stopped or started.
     """
-
-    def __init__(self, calls: Calls) -> None:
-        self._calls = calls
 
     def states(self, names: t.Sequence[str]) -> list[ServiceState]:
         return [self._state(str(name)) for name in names]

@@ -1,8 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """IIS on a Windows VM."""
 
 from __future__ import annotations
@@ -10,7 +6,7 @@ from __future__ import annotations
 import typing as t
 
 from ....module_utils._scheduled_events.host.machine.web_server import States
-from ..calls import Answer, Calls, accepted, json_output
+from ..calls import Answer, OverCalls, accepted, json_output
 
 # How many connections IIS has for each site. The class is that of the performance counters "Web Service", by a name that is the same in
 # every language of Windows; Get-Counter's are translated. _Total shows that there was an answer at all. Reviewed against
@@ -23,11 +19,8 @@ ConvertTo-Json -InputObject $sites -Compress
 TOTAL = "_total"
 
 
-class WindowsWebServer:
+class WindowsWebServer(OverCalls):
     """IIS over microsoft.iis and ansible.windows; see WebServer."""
-
-    def __init__(self, calls: Calls) -> None:
-        self._calls = calls
 
     def sites(self, names: t.Sequence[str]) -> States:
         found = {}

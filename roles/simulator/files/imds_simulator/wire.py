@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """A small HTTP/1.1 server over asyncio: a few hundred bytes for each connection, so that a thousand VMs fit on one core.
 
 Keep-alive, pipelining, ``Expect: 100-continue``, bodies by length or in chunks. A handler gets a request and a ``reply``

@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import st
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import renamed
 
 BEGIN: dict[str, t.Any] = {
-    "host": "web1", "system": "linux", "methods": [{"method": "none"}], "former": [], "folders": [], "own_folder": "", "places": [],
+    "host": "web1", "system": "linux", "methods": [{"method": "none"}], "former": [], "methods_path": "",
     "event": {"event_id": "E1"}, "record": {}, "deadline": "", "rule": {}, "lease": {}, "verify": False, "keep_phase": False, "vm_id": "", "vm_name": "",
     "boot_id": "", "keeper": "",
 }  # fmt: skip
@@ -24,6 +24,7 @@ BEGIN: dict[str, t.Any] = {
 def run(variables: dict[str, t.Any] | None = None, **arguments: t.Any) -> dict[str, t.Any]:
     task = mock.Mock(args=arguments, check_mode=False, async_val=0, diff=False, environment=[], action="maintenance.azure.drain_step")
     action = ActionModule(task, *(mock.Mock() for _each in range(5)))
+    action._templar.template.side_effect = lambda value: value
     return action.run(None, {"hostvars": {}, **(variables or {})})
 
 
@@ -57,6 +58,18 @@ def test_an_old_variable_is_refused_with_its_new_name(name: str) -> None:
     assert words in run({name: 1}, begin={**BEGIN, "act": "undo"})["result"]["error"]
 
 
+@pytest.mark.parametrize("act", ["drain", "undo"])
+def test_a_lease_that_ends_before_an_action_is_refused(act: str) -> None:
+    def reason(seconds: t.Any, timing: t.Any = None) -> str:
+        found = run({"respond_timing": timing}, begin={**BEGIN, "act": act, "lease": {"run": "run1", "seconds": seconds}})
+        return str(found["action"]["problem"] if act == "drain" else found["result"]["error"])
+
+    for seconds in (0, "20", 150):
+        expected = f"seconds in drain_lease or recover_lease is {seconds}; it must be 151 to 21600: an action on a VM"
+        assert reason(seconds).startswith(expected)
+    assert all("drain_lease" not in found for found in (reason(151), reason(None), reason(20, {"rehearsal": True})))
+
+
 def test_without_readable_settings_a_drain_is_refused() -> None:
     known = {
         key: BEGIN[key] for key in ("host", "event", "record", "deadline", "rule", "lease", "verify", "keep_phase", "vm_id", "vm_name", "boot_id", "keeper")
@@ -67,8 +80,8 @@ def test_without_readable_settings_a_drain_is_refused() -> None:
 
 
 def test_balancers_are_judged_by_the_finding_and_the_options_of_the_method() -> None:
-    method = {"options": {"sessions": 0}, "finding": {"balancers": {"lb1": {"shop": {"state": "ready", "up": True}}}}}
+    method = {"kind": "haproxy", "options": {"sessions": 0}, "finding": {"balancers": {"lb1": {"shop": {"state": "ready", "up": True}}}}}
     answer = {"__drain_balancer": "lb1", "backends": {"shop": {"state": "ready", "up": True, "sessions": 0, "status": "UP"}}}
-    found = run({"__drain_step": {"method": method}}, balancers=[answer])
+    found = run({"__drain_step": {"method": method}}, observed=[answer])
     assert found["to_drain"] == {"lb1": {"shop": "drain"}} and found["undone"]["state"] == "undone"
     assert found["lost"] == []

@@ -9,7 +9,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from ansible.errors import AnsibleConnectionFailure
+from ansible.errors import AnsibleConnectionFailure, AnsibleUndefinedVariable
 from controller_actions import run_action
 
 from ansible_collections.maintenance.azure.plugins.action import maintenance_act
@@ -53,3 +53,27 @@ def test_a_vm_that_is_not_reached_is_told_from_one_that_failed() -> None:
 def test_to_keep_them_alone_never_fails() -> None:
     found = run(None, {**GIVEN, "observe": False}, ansible_facts={"respond_policy": []})
     assert "failed" not in found and found["vm_settings"]["drain_methods"] == SETTINGS["drain_methods"]
+
+
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [
+        ("web2", {"endpoint": "http://two", "api_version": "auto"}),
+        ("stranger", "the inventory has no host stranger"),
+        ("web3", "respond_endpoint: 'nosuch' is undefined."),
+    ],
+)
+def test_another_host_is_observed_with_its_own_settings_or_not_at_all(other: str, found: Any) -> None:
+    class Undefined(dict[str, Any]):
+        def __getitem__(self, name: str) -> Any:
+            raise AnsibleUndefinedVariable("'nosuch' is undefined")
+
+    hostvars = {"web2": {"respond_endpoint": "http://two"}, "web3": Undefined(respond_endpoint="{{ nosuch }}")}
+    given = {"actions": [], "settings_of": other}
+    came = {"events": []}
+    with mock.patch.object(maintenance_act.EitherWay, "run", side_effect=[came]) as asked:
+        result = run_action(maintenance_act, given, {"hostvars": hostvars, "respond_api_version": "auto"}, template=lambda value: value)
+    if isinstance(found, str):
+        assert result == {"failed": True, "msg": found, "error_kind": "bad_option"} and not asked.called
+    else:
+        assert result == came and given == {"actions": [], **found}

@@ -104,7 +104,7 @@ def drained(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({}, "one of the following is required: begin, begin_gate, begin_methods, check_settings, go_on"),
+        ({}, "one of the following is required: begin, begin_gate, begin_methods, begin_upgrade, approvers, check_settings, go_on"),
         ({"begin": {}, "begin_gate": {"ask": {}, "run": "r"}}, "mutually exclusive"),
         ({"begin_gate": {"ask": {}, "run": "r"}, "go_on": "p"}, "mutually exclusive"),
         ({"begin_gate": {"run": "r"}}, "missing required arguments: ask"),
@@ -131,11 +131,14 @@ def test_without_a_pass_nothing_goes_on(registered: Any) -> None:
         ({"policy": "nobody"}, "no policy named"),
         ({"policy": [{"name": "x", "when": "((", "drain": True, "approve": "now"}]}, "when"),
         ({"settings": {"nothing": 1}}, "unknown setting"),
-        ({"notify_tasks": "nofity.yml", "places": ["/nowhere", "/there"]}, "respond_notify_tasks: there is no file nofity.yml in /nowhere, /there"),
+        ({"notify_tasks": "nofity.yml"}, "respond_notify_tasks: there is no file nofity.yml in /nowhere, /there"),
     ],
 )
-def test_what_was_asked_for_wrongly_fails_with_a_line_that_can_be_printed(given: dict[str, Any], words: str) -> None:
-    found = Play(a=observed("a")).begin(**given)
+def test_what_was_asked_for_wrongly_fails_with_a_line_that_can_be_printed(given: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PWD", "/there")
+    play = Play(a=observed("a"))
+    play.variables["playbook_dir"] = "/nowhere"
+    found = play.begin(**given)
     assert found["failed"]
     assert words in found["msg"]
     assert found["msg"].isprintable()
@@ -145,11 +148,12 @@ def test_what_was_asked_for_wrongly_fails_with_a_line_that_can_be_printed(given:
 def test_the_tasks_that_notify_are_found_as_those_of_a_drain_method_are_and_are_a_list(tmp_path: pathlib.Path) -> None:
     (tmp_path / "notify.yml").write_text("[]")
     play = Play(a=observed("a"))
+    play.variables |= {"playbook_dir": "/nowhere", "inventory_dir": str(tmp_path)}
     for name in ("notify.yml", str(tmp_path / "notify.yml")):
-        assert play.begin(notify_tasks=name, places=["/nowhere", str(tmp_path)])["request"]["notify_tasks"] == str(tmp_path / "notify.yml")
+        assert play.begin(notify_tasks=name)["request"]["notify_tasks"] == str(tmp_path / "notify.yml")
     for content in ("password: hunter2", "- {", "- text"):
         (tmp_path / "notify.yml").write_text(content)
-        found = play.begin(notify_tasks="notify.yml", places=[str(tmp_path)])
+        found = play.begin(notify_tasks="notify.yml")
         assert found["msg"].startswith(f'respond_notify_tasks is "{tmp_path}/notify.yml", and that is no '), content
         assert "hunter2" not in found["msg"]
 
@@ -289,11 +293,17 @@ def test_a_time_that_cannot_work_is_refused_before_any_vm_is_asked(given: dict[s
         {"begin": {"settings": given}, "check_only": True},
         {"begin_gate": {"ask": {"upgrade": "x", "batch": ["a"]}, "run": "run0", "settings": given}},
     ):
-        if "begin" in begun or given != {"lease_seconds": 20}:
-            play = Play(a=observed("a"))
-            found = play.run(**begun)
-            assert found["failed"] and re.match(r"(respond_timing: |gate_)\w+_seconds is \d+; it must be ", found["msg"])
-            assert play.hosts.read == []
+        play = Play(a=observed("a"))
+        found = play.run(**begun)
+        assert found["failed"] and re.match(r"respond_timing: \w+_seconds is \d+; it must be ", found["msg"])
+        assert play.hosts.read == []
+
+
+@pytest.mark.parametrize("seconds", [0, 20])
+def test_a_batch_is_not_leased_for_less_than_an_action_takes(seconds: int) -> None:
+    play = Play(a=observed("a"))
+    found = play.run(begin_gate={"ask": {"upgrade": "x", "batch": ["a"]}, "run": "run0", "leases": {"gate_lease_seconds": seconds}})
+    assert found["failed"] and found["msg"].startswith(f"gate_lease_seconds is {seconds}; it must be 151 to 21600: ") and play.hosts.read == []
 
 
 def test_what_is_wrong_with_a_setting_of_one_vm_is_no_fault_of_the_fleet() -> None:
@@ -340,6 +350,30 @@ def test_settings_of_a_vm_are_those_of_its_first_observation_else_as_noted_else_
     vms = Play(**hosts).begin(only_shows=True)["vms"]
     assert [vms[host]["labels"].get("of") for host in hosts] == ["observation", "write", "inventory", None]
     assert [vms[host]["excluded"] for host in hosts] == [False, False, True, False]
+
+
+CLUSTERED = [{"method": "none", "cluster": "pg"}]
+
+
+def test_a_cluster_has_all_hosts_of_the_inventory_that_name_it_but_those_that_choose_it_by_facts() -> None:
+    others = {"b": {"drain_methods": CLUSTERED}, "c": {"drain_methods": CLUSTERED, "ansible_facts": EVIL}, "d": {}}
+    play = Play(a=observed("a", drain_methods=CLUSTERED), **others)
+    play.variables.update(ansible_play_hosts_all=["a"], ansible_play_batch=["a"], ansible_play_hosts=["a"])
+    assert play.begin()["request"]["settings"]["clusters"] == {"pg": ["a", "b"]}
+    found = play.begin_gate()
+    assert (found["gate"]["settings"]["clusters"], share(found)) == ({"pg": ["a", "b"]}, {"a": ["b"]})
+
+
+def test_a_cluster_of_one_host_is_told_where_misspelt_options_are() -> None:
+    pass_ = Play(a=observed("a", drain_methods=CLUSTERED), b={"drain_methods": [{"method": "none", "cluster": "pq"}]}).begin()
+    assert "Only one host names these clusters in drain_methods, so it waits for no other: pg (a), pq (b). Check their names." in pass_["request"]["misspelt"]
+
+
+def test_without_a_cluster_no_other_host_is_read() -> None:
+    play = Play(a=observed("a", drain_methods=[{"method": "none"}]), b={"drain_methods": CLUSTERED})
+    play.variables.update(ansible_play_hosts_all=["a"], ansible_play_batch=["a"], ansible_play_hosts=["a"])
+    assert "clusters" not in play.begin(settings={**SETTINGS, "clusters": {"pg": ["x"]}})["request"]["settings"]
+    assert "b" not in play.hosts.read
 
 
 def test_what_comes_later_changes_no_setting_of_the_run() -> None:
@@ -391,13 +425,17 @@ def test_no_command_is_run_where_nothing_is_done(check_mode: bool, only_shows: b
 # Gates
 
 
+def share(found: dict[str, Any]) -> dict[str, list[str]]:
+    return {host: [one["host"] for one in others] for host, others in found["share"].items()}
+
+
 def test_a_gate_is_begun_and_goes_on() -> None:
     play = Play(a=observed("a"), b={}, c={})
     capacity = [{"name": "web", "members": ["a", "b", "stranger"], "max_unavailable": 1}]
     found = play.begin_gate(settings={**SETTINGS, "capacity": capacity})
     assert found.keys() >= gate_loop.KEYS
-    assert (found["do"], found["share"], found["run"]) == ("observe", {"a": ["b", "stranger"]}, "run000mine")
-    play.hosts.hosts["a"]["__gate_answers"] = {"results": [{"__gate_item": ["b", 1], **observation("b")}]}
+    assert (found["do"], share(found), found["run"]) == ("observe", {"a": ["b", "stranger"]}, "run000mine")
+    play.hosts.hosts["a"]["__gate_answers"] = {"results": [{"__gate_item": {"host": "b", "number": 1}, **observation("b")}]}
     found = play.run(go_on="p")
     # A member that the inventory does not have is an observation that failed.
     assert [(one["host"], one["state"]) for one in found["observations"]] == [("a", "ok"), ("b", "ok"), ("stranger", "failed")]
@@ -408,14 +446,30 @@ def test_members_whose_facts_have_settings_are_not_asked() -> None:
     play = Play(a=observed("a"), b={"ansible_facts": EVIL})
     capacity = [{"name": "web", "members": ["a", "b"], "max_unavailable": 1}]
     found = play.begin_gate(settings={**SETTINGS, "capacity": capacity})
-    assert (found["refused"], found["share"]) == (["b"], {"a": []})
+    assert (found["refused"], share(found)) == (["b"], {"a": []})
 
 
 def test_only_hosts_of_the_batch_that_are_present_take_part() -> None:
     play = Play(a=observed("a"), b=observed("b"), c=observed("c"))
     play.variables["ansible_play_hosts"] = ["b", "c"]
-    found = play.begin_gate(batch="ab", keepers=["k"])
-    assert (found["contact"], found["share"]) == (["b"], {"b": ["k"]})
+    found = play.begin_gate(batch="ab")
+    assert (found["contact"], share(found)) == (["b"], {"b": []})
+
+
+@pytest.mark.parametrize(
+    ("localhost", "others"),
+    [
+        # Whom playbook rolling_upgrade has found; elsewhere one VM of the play, which an earlier run would have taken.
+        ({"upgrade_plan": {"keepers": ["d", "b"]}}, ["d"]),
+        ({"upgrade_plan": {"keepers": []}}, []),
+        ({}, ["c"]),
+    ],
+)
+def test_an_upgrade_observes_who_may_keep_what_its_batch_has_lost(localhost: dict[str, Any], others: list[str]) -> None:
+    play = Play(a=observed("a"), b=observed("b"), c=observed("c"), d=observed("d"), localhost=localhost)
+    play.variables.update(ansible_play_hosts=list("abcd"), ansible_play_hosts_all=list("abcd"))
+    assert share(play.begin_gate(batch="ab", keepers=True)) == {"a": others[::2], "b": others[1::2]}
+    assert share(play.begin_gate(batch="abcd", keepers=True))["a"] == []
 
 
 def test_in_check_mode_a_gate_has_no_lease() -> None:
@@ -477,16 +531,16 @@ def test_a_host_that_the_inventory_does_not_have_is_a_wrong_setting() -> None:
     assert found["plan"]["fails"] == ["wrong settings on a: drain_methods, entry 1 (haproxy): balancers: the inventory has no host bb (did you mean b?)"]
     assert Play(a=observed("a", **balanced), bb={}).begin()["plan"]["summary"]["wrong_settings"] == []
     play = Play(a={"__respond_vm_settings": {"vm_settings": balanced}})
-    assert "balancers: the inventory has no host bb" in play.run(check_settings=[])["msg"]
+    assert "balancers: the inventory has no host bb" in play.run(check_settings=True)["msg"]
 
 
 def test_settings_can_be_checked_alone() -> None:
     play = Play(a={"__respond_vm_settings": {"vm_settings": {**TYPO, "drain_methods": []}}})
-    assert play.run(check_settings=["/nowhere"]) == {"changed": False, "_ansible_verbose_override": True}
+    assert play.run(check_settings=True) == {"changed": False, "_ansible_verbose_override": True}
     play = Play(a={"__respond_vm_settings": {"vm_settings": TYPO}}, b={"__respond_vm_settings": {"vm_settings": TYPO}})
     play.hosts.hosts["c"] = {"__respond_vm_settings": {"vm_settings": TYPO}, "ansible_facts": EVIL}
     play.variables["ansible_play_hosts"] = ["a", "b", "c"]
-    found = play.run(check_settings=[])
+    found = play.run(check_settings=True)
     assert (found["failed"], found["msg"].startswith("wrong settings on a, b: drain_methods, entry 1 (probefile)")) == (True, True)
 
 
@@ -496,5 +550,5 @@ def test_a_misspelt_variable_of_any_host_is_warned_about_once(kind: str) -> None
     play.variables["respond_capacty"] = []
     asked = {"ask": {"upgrade": "x", "batch": ["a", "b"]}, "run": "run000mine"}
     with mock.patch.object(module.Display, "warning") as warned:
-        play.run(**{kind: {"begin": {}, "begin_gate": asked, "check_settings": []}[kind]})
+        play.run(**{kind: {"begin": {}, "begin_gate": asked, "check_settings": True}[kind]})
     assert [call.args[0].partition("Did you mean ")[2] for call in warned.call_args_list] == ["drain_methods?", "respond_capacity?"]

@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.action.plan import ActionModu
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import vm
 
 SINCE = "1800000000.25"
-GIVEN = {"action": "drain", "upgrade": "Kernel", "since": SINCE}
+GIVEN: dict[str, Any] = {"action": "drain", "upgrade": "Kernel", "batch": ["web1", "web2", "web3", "web4", "of_another_batch"], "since": SINCE}
 
 
 def plan(variables: dict[str, Any], **arguments: Any) -> dict[str, Any]:
@@ -25,9 +25,9 @@ def plan(variables: dict[str, Any], **arguments: Any) -> dict[str, Any]:
     return module.run(task_vars=variables)
 
 
-def host(name: str, since: str | None = SINCE, **more: Any) -> dict[str, Any]:
+def host(name: str, since: str | None = SINCE, keeper: str = "", **more: Any) -> dict[str, Any]:
     """Return the variables of a host that has noted what it asks for, and was observed."""
-    asks = {"since": since, "lease": {"run": "run1", "seconds": 60.0}, "seconds": "600", "interval": 5.0, "keeper": ""}
+    asks = {"since": since, "lease": {"run": "run1", "seconds": 60.0}, "seconds": "600", "interval": 5.0, "keeper": keeper}
     settings = {"drain_methods": [{"method": "none"}], "folders": ["roles/drain/tasks/methods"]}
     return {"observe_result": {**vm(name)["observation"], "vm_settings": settings}, **({} if since is None else {"__upgrade_asks": asks}), **more}
 
@@ -58,8 +58,26 @@ def test_only_hosts_that_are_at_the_task_take_part() -> None:
     """A user may include drained.yml under a condition; what the others have noted is of an earlier drain, or of none."""
     found = plan(batch(web1=host("web1", "1700000000.5"), web2=host("web2"), web3=host("web3", None), web4={}), begin_methods=GIVEN)
     assert (found["involved"], list(found["progress"]), found["contact"]) == (["web2"], ["web2"], ["web2"])
-    assert found["asks"]["web2"] == {"lease": {"run": "run1", "seconds": 60.0}, "seconds": 600.0, "interval": 5.0, "keeper": ""}
+    assert found["asks"]["web2"] == {"lease": {"run": "run1", "seconds": 60.0}, "seconds": 600.0, "interval": 5.0, "keeper": "", "keeper_path": ""}
     assert (found["do"], found["actions"]["web2"][0]["action"], found["changed"]) == ("act", "drain", False)
+
+
+@pytest.mark.parametrize(
+    ("at_work", "facts", "keeper"),
+    [
+        (["web1", "web2", "web3", "web4"], {}, "web3"),
+        # Who has failed takes part no longer, and may still keep a replica; whose facts have settings has its say in nothing.
+        (["web1", "web2"], {}, "web3"),
+        (["web1", "web2", "web4"], {}, "web4"),
+        (["web1", "web2", "web3", "web4"], {"respond_policy": []}, "web4"),
+    ],
+)
+def test_where_the_gate_names_no_keeper_it_is_a_vm_of_the_play_outside_the_batch(at_work: list[str], facts: dict[str, Any], keeper: str) -> None:
+    variables = batch(web1=host("web1"), web2=host("web2", keeper="web1"), web3={"ansible_facts": facts}, web4={})
+    variables.update(ansible_play_batch=["web1", "web2"], ansible_play_hosts=at_work, ansible_play_hosts_all=["web1", "web2", "web3", "web4"])
+    found = plan(variables, begin_methods={**GIVEN, "batch": ["web1", "web2"]})
+    assert {name: ask["keeper"] for name, ask in found["asks"].items()} == {"web1": keeper, "web2": "web1"}
+    assert found["asks"]["web1"]["keeper_path"] == "/var/lib/azure-maintenance"
 
 
 def test_it_goes_on_with_what_it_has_registered() -> None:

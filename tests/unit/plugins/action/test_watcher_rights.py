@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from controller_actions import documented, run_action
+from controller_actions import run_action
 
 from ansible_collections.maintenance.azure.plugins.action import watcher_rights
-from ansible_collections.maintenance.azure.plugins.modules import watcher_rights as module
 
 ME = "S-1-5-21-1-2-3-1001"
 # As icacls makes them, and as folders below C:\Program Files have them.
@@ -47,7 +46,3 @@ def test_what_only_trusted_users_may_write_passes(descriptor: str, writers: list
 def test_everything_else_is_refused_with_what_to_do(printed: list[str], words: str) -> None:
     found = run(printed)
     assert found["failed"] and found["msg"].startswith(words) and found["msg"].endswith("Next: this.")
-
-
-def test_the_documentation_has_the_options_of_the_action() -> None:
-    assert documented(module) == module.ARGUMENTS == watcher_rights.SPEC

@@ -9,10 +9,9 @@ import typing as t
 from typing import Any
 
 import pytest
-from controller_actions import documented, run_action
+from controller_actions import run_action
 
 from ansible_collections.maintenance.azure.plugins.action import watcher_settings
-from ansible_collections.maintenance.azure.plugins.modules import watcher_settings as module
 
 
 def run(variables: dict[str, Any] | None = None, **arguments: Any) -> dict[str, Any]:
@@ -25,8 +24,8 @@ def test_the_watchers_settings_are_checked_by_the_names_of_their_options() -> No
     assert wrong["failed"] and wrong["msg"].startswith("watch_tell_url is 'http://eda.example.com:5000/'; it must be https://HOST")
     for given, words in (
         ({"endpoint": "discover"}, "watch_endpoint is 'discover'; it must be an address such as http://169.254.169.254."),
-        ({"figures_folder": "srv/figures"}, "watch_figures_folder is 'srv/figures'; it must be a whole path without / at its end."),
-        ({"figures_folder": "/srv/figures/"}, "watch_figures_folder is '/srv/figures/'; it must be a whole path"),
+        ({"figures_folder": "srv/metrics"}, "watch_figures_folder is 'srv/metrics'; it must be a whole path without / at its end."),
+        ({"figures_folder": "/srv/metrics/"}, "watch_figures_folder is '/srv/metrics/'; it must be a whole path"),
     ):
         assert run(settings=given)["msg"].startswith(words)
 
@@ -99,7 +98,3 @@ def test_no_fact_of_a_vm_is_refused() -> None:
 def test_values_are_checked_without_a_second_warning(said: list[str]) -> None:
     run({"watch_tell_ulr": "https://eda.example.com"}, settings={})
     assert said == []
-
-
-def test_the_documentation_has_the_options_of_the_action() -> None:
-    assert documented(module) == module.ARGUMENTS == watcher_settings.SPEC

@@ -273,7 +273,7 @@ def test_a_vm_that_could_not_be_observed_is_no_error_of_the_run(printed: Printed
 @pytest.mark.parametrize(("once", "line"), [(True, f"FAILED: {SHOWN}"), (False, f"FAILED: web1: {SHOWN}")])
 @pytest.mark.parametrize(
     "action",
-    ["ansible.builtin.fail", *(f"maintenance.azure.{name}" for name in ("plan", "check_request", "watcher_drain", "watcher_settings", "watcher_python"))],
+    ["ansible.builtin.fail", *(f"maintenance.azure.{name}" for name in ("plan", "check_settings", "status_view", "watcher_drain", "watcher_python"))],
 )
 def test_a_failure_in_our_words_is_one_line(printed: Printed, monkeypatch: pytest.MonkeyPatch, action: str, once: bool, line: str) -> None:
     callback = CallbackModule()

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import pathlib
 from typing import Any
@@ -14,21 +13,22 @@ import pytest
 import yaml
 from ansible.errors import AnsibleFilterError
 
-PACKAGE = "ansible_collections.maintenance.azure.plugins.filter"
-NAMES = ("plan", "policy", "status_lines", "timeline")
+from ansible_collections.maintenance.azure.plugins.filter.maintenance import FilterModule
+
+FOLDER = pathlib.Path(__file__).resolve().parents[4] / "plugins" / "filter"
+FILTERS = FilterModule().filters()
 NOW = "2026-11-21T20:00:00Z"
+ASK = {"upgrade": "x", "batch": ["a"]}
 
 
 def find(name: str) -> Any:
-    return importlib.import_module(f"{PACKAGE}.{name}").FilterModule().filters()[name]
+    return FILTERS[name]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FILTERS)
 def test_every_option_is_documented(name: str) -> None:
-    function = find(name)
-    path = pathlib.Path(inspect.getfile(function)).with_suffix(".yml")
-    documentation = yaml.safe_load(path.read_text(encoding="utf-8"))["DOCUMENTATION"]
-    given = list(inspect.signature(function).parameters)
+    documentation = yaml.safe_load((FOLDER / f"{name}.yml").read_text())["DOCUMENTATION"]
+    given = list(inspect.signature(find(name)).parameters)
     assert documentation["name"] == name
     assert set(documentation["options"]) == {"_input", *given[1:]}
 
@@ -40,6 +40,11 @@ def test_every_option_is_documented(name: str) -> None:
         ("plan", (["x"], "default", None, NOW), "maintenance.azure.plan: observation 1"),
         ("plan", ([], "none", None, NOW), "no policy named"),
         ("plan", ([], "default", {"x": 1}, NOW), "unknown setting"),
+        ("gate", ([], {}), "maintenance.azure.gate: upgrade must be"),
+        ("gate", ([], ASK), "maintenance.azure.gate: now must be"),
+        ("gate", (["x"], ASK, "default", None, NOW), "maintenance.azure.gate: observation 1"),
+        ("gate", ([], ASK, "default", {"x": 1}, NOW), "unknown setting"),
+        ("gate", ([], ASK, "none", None, NOW), "no policy named"),
         ("policy", ([],), "maintenance.azure.policy: the policy has no rules"),
         ("status_lines", ({},), "maintenance.azure.status_lines: "),
         ("timeline", ("x",), "maintenance.azure.timeline: "),

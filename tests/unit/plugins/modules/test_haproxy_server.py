@@ -242,4 +242,4 @@ def test_the_documentation_has_every_option_and_every_key(stand, call):
     documented = yaml.safe_load(haproxy_server.RETURN)
     # The kind of an error comes with an error alone.
     assert set(documented) - {"error_kind"} == set(result) - {"changed", "diff", "invocation"}
-    assert set(documented["backends"]["contains"]["_backend"]["contains"]) == set(result["backends"]["shop"])
+    assert set(documented["backends"]["sample"]["shop"]) == set(result["backends"]["shop"])

@@ -31,7 +31,7 @@ class Line:
 
     def __init__(self, simulator: Simulator, guard: Guard) -> None:
         self.sent, self.closed = b"", False
-        self.connection = Connection(Control(simulator, guard).handle, [])
+        self.connection = Connection(Control(simulator, guard, simulator.add_vm).handle, [])
         self.connection.connection_made(self)
 
     def write(self, data: bytes) -> None:

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Method command: the operator's own programs on the VM."""
@@ -11,7 +9,7 @@ import typing as t
 
 from ...host.machine.commands import TIMED_OUT, CommandResult
 from ...host.machine.machine import Machine
-from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
+from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
 
 # EX_TEMPFAIL of sysexits.h: not yet.
 NOT_YET = 75
@@ -23,6 +21,7 @@ class CommandMethod(Method):
     """Run what is configured; its exit code says how far it is."""
 
     name = "command"
+    undo_option = "undo"
     options: t.ClassVar[t.Mapping[str, Option]] = {
         "begin": Option("command", "the command line that begins the drain, as text or as a list of words. It may be run more than once.", required=True),
         "check": Option("command", "the command line that says how far the drain is: exit code 0 drained, 75 still draining, any other failed.", required=True),
@@ -44,6 +43,9 @@ class CommandMethod(Method):
     def undo(self, machine: Machine, task: Task) -> Answer:
         result = _run(machine, task, "undo", (0, NOT_YET))
         return Answer(UNDONE) if result.code == 0 else Answer(UNDOING, f"undo ended with exit code {NOT_YET}")
+
+    def by_hand(self, finding: Values, options: Values) -> str:
+        return "run what its entry in drain_methods has as undo"
 
 
 def _run(machine: Machine, task: Task, stage: str, expected: t.Sequence[int]) -> CommandResult:

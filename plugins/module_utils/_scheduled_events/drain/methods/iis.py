@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Method iis: stop sites of IIS, wait until their connections are gone, then stop application pools. It puts back what ran."""
@@ -11,7 +9,8 @@ import typing as t
 
 from ...host.machine.machine import Machine
 from ...host.machine.web_server import States, WebServer
-from .method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
+from .method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
+from .pasted import quoted
 
 UP = ("Started", "Starting", "Unknown")
 STOPPED, STARTED = "Stopped", "Started"
@@ -28,6 +27,7 @@ class IISMethod(Method):
     """Stop sites, and with their connections gone the application pools."""
 
     name = "iis"
+    windows_modules: t.ClassVar[t.Sequence[str]] = tuple(f"microsoft.iis.{name}" for name in ("website", "website_info", "web_app_pool", "web_app_pool_info"))
     options: t.ClassVar[t.Mapping[str, Option]] = {
         "sites": Option("texts", "a list of IIS sites to stop, such as [Default Web Site].", required=True),
         "pools": Option("texts", "a list of application pools to stop once the connections are gone; [] stops none.", default=[]),
@@ -74,6 +74,10 @@ class IISMethod(Method):
         missing = _other_than(STARTED, seen)
         return Answer(UNDOING, f"not yet running: {', '.join(missing)}") if missing else Answer(UNDONE)
 
+    def by_hand(self, finding: Values, options: Values) -> str:
+        calls = [f"Start-WebAppPool -Name {name}" for name in _names(finding.get("pools"))]
+        return "; ".join(calls + [f"Start-Website -Name {name}" for name in _names(finding.get("sites"))])
+
 
 def _observe(machine: Machine, task: Task) -> _Observed:
     sites, pools = task.listed("sites"), task.listed("pools")
@@ -88,6 +92,12 @@ def _server(machine: Machine) -> WebServer:
 
 def _up(states: t.Mapping[str, str]) -> list[str]:
     return [name for name, state in states.items() if state in UP]
+
+
+def _names(states: t.Any) -> list[str]:
+    """Return those that ran, as an operator may paste them."""
+    given = states if isinstance(states, t.Mapping) else {}
+    return [quoted(name, "NAME") for name, state in given.items() if str(state).capitalize() in UP]
 
 
 def _stopped(states: t.Mapping[str, str]) -> list[str]:

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """What a drain method is: its options, and begin, check and undo, none of which waits."""
@@ -11,17 +9,34 @@ import abc
 import typing as t
 
 from ...host.machine.machine import Machine
+from ...journal.record_schema import PLAIN_ID
+from ...journal.recorded import BEFORE_ANYTHING
+
+if t.TYPE_CHECKING:
+    from ...host.machine.daemons import Daemons
 
 Values = t.Mapping[str, t.Any]
 LONGEST_MESSAGE = 400
-# States of a method in a record that has nothing to undo.
-BEFORE_ANYTHING = ("new", "undone")
+# How the reason begins that a drain leaves in a cluster's own log or state.
+PREFIX = "maintenance.azure "
 # States in which a method's answer may be.
 DRAINED, DRAINING, LOST, FAILED, UNDONE, UNDOING = "drained", "draining", "lost", "failed", "undone", "undoing"
 
 
 class MethodError(Exception):
     """A method cannot do what it should; the message says why."""
+
+
+class NotYet(Exception):
+    """Raised by find() or begin(): the method may begin later. The drain goes on, and no attempt is used.
+
+    The engine begins the method, or fails it by name, when only the seconds that the method needs are left before the deadline.
+    """
+
+    def __init__(self, reason: str, needs_seconds: float | None = None) -> None:
+        super().__init__(reason)
+        self.needs_seconds = needs_seconds
+        """Overrides the attribute of the method."""
 
 
 class Option(t.NamedTuple):
@@ -34,11 +49,28 @@ class Option(t.NamedTuple):
     default: t.Any = None
     choices: t.Sequence[str] = ()
     hosts: bool = False
-    """Whether its items, or the values of a mapping, are hosts of the inventory."""
+    """Whether its items, or the values of a mapping, are hosts of the inventory: members, whose names in Azure the task has."""
+    takeover: bool = False
+    """Whether its items are what another host may have to take over. Of those in a record, the ones that the settings name, too."""
+    address: bool = False
+    """Whether it is a URL, a HOST:PORT, or a list of such, of a daemon that the method may talk to beside those of its own VM."""
+
+
+class Event(t.NamedTuple):
+    """The event that a VM drains for. None: not known."""
+
+    id: str = ""
+    type: str | None = None
+    status: str | None = None
+    not_before: str | None = None
+    """UTC, ISO 8601, or as Azure wrote it."""
+    duration: int | None = None
+    """Seconds. None, and not Azure's -1, where it is not known how long it lasts; it may be long."""
+    source: str | None = None
 
 
 class Task(t.NamedTuple):
-    """One method of one drain: what it works with."""
+    """One method of one drain or undo: what it works with."""
 
     options: Values
     finding: Values
@@ -50,16 +82,36 @@ class Task(t.NamedTuple):
     environment: t.Mapping[str, str]
     """The event, for commands."""
     present: Values = {}
-    """For handover() and begin() only: what find() has returned right before. The finding is that of the first time."""
+    """What find() has returned right before; for handover() and begin(), and for undo() of a method that finds_for_undo. The finding is that of the
+    first time."""
     resources: t.Sequence[str] = ()
     """The VMs that the event names."""
-    peers: t.Mapping[str, str] = {}
-    """The names in Azure of other hosts of the inventory, by their names there. From the controller."""
+    members: t.Mapping[str, str] = {}
+    """The names in Azure of hosts of the inventory, by their names there. From the controller; one that is not known is missing."""
+    seconds_left: float | None = None
+    """Until NotBefore, by the VM's clock: 0 once it has passed, None where it is not known."""
+    deadline: str | None = None
+    """When the drain must be done. UTC, ISO 8601."""
+    event: Event = Event()
+    must_begin: bool = False
+    """Whether only the time that the method needs is left before the deadline: NotYet fails from now on."""
 
     @property
     def known(self) -> Values:
         """What this drain has found. Before it has begun, the record may have the finding of an earlier one."""
         return {} if self.state in BEFORE_ANYTHING else self.finding
+
+    @property
+    def reason(self) -> str:
+        """Return the reason that a method gives to its cluster: "maintenance.azure" and the EventId. Raise ValueError for an id of an unusual form."""
+        return reason_of(self.event.id)
+
+    def why_not(self, host: str) -> str:
+        """Return why nothing may be moved to a host of the inventory, or an empty text. A member whose VM is not known may be hit by the event, too."""
+        vm = self.members.get(host, "")
+        if not vm:
+            return f"the name of {host} in Azure is not known"
+        return f"its VM {vm} is hit by the same event" if vm.lower() in {name.lower() for name in self.resources} else ""
 
     def listed(self, name: str) -> list[t.Any]:
         """Return an option that is a list. Raise MethodError where the record has something else: a text would be taken letter by letter."""
@@ -83,6 +135,18 @@ class Method(abc.ABC):
 
     name = ""
     options: t.ClassVar[t.Mapping[str, Option]] = {}
+    needs_seconds: t.ClassVar[float] = 30.0
+    """How long the method takes at most from its begin until it is drained: NotYet is an answer until so much is left before the deadline."""
+    finds_for_undo: t.ClassVar[bool] = False
+    """Whether find() is called before undo(), too, for the task's C(present)."""
+    uses_daemons: t.ClassVar[bool] = False
+    """Whether it talks HTTP or TCP to daemons, which no Windows host supports."""
+
+    def daemons(self, machine: Machine) -> Daemons:
+        """Return the access to daemons. Raise MethodError where the system has none."""
+        if machine.daemons is None:
+            raise MethodError(f"method {self.name} talks to a daemon of its VM, which is not supported on Windows hosts")
+        return machine.daemons()
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
         """Return what undo() will need to know. It is in the record before begin() acts."""
@@ -103,3 +167,37 @@ class Method(abc.ABC):
     @abc.abstractmethod
     def undo(self, machine: Machine, task: Task) -> Answer:
         """Put back what was changed, or go on with it. Return undone, undoing or failed."""
+
+    # What the controller asks of a kind, and its reports: it stands here and nowhere else. Pure.
+
+    outside = False
+    """Whether it changes something outside the VM: its record is copied before it acts, and the settings rule its undo."""
+    safe_at_once = False
+    """Whether a VM may begin it by itself although it is outside, when no controller can copy its record first."""
+    windows_modules: t.ClassVar[t.Sequence[str]] = ()
+    """The modules of other collections than ansible.windows that it needs for a Windows host."""
+    undo_option = ""
+    """The option that is its undo in the operator's own words, if it has one."""
+
+    def by_hand(self, finding: Values, options: Values) -> str:
+        """Return how a person undoes it: a command to paste, or words; empty if nothing is to be done. A VM may have made up both: see pasted.py."""
+        return f"put back what method {self.name} changed: the record has its finding (before)"
+
+    def shown(self, finding: Values) -> str:
+        """Return in words what it found."""
+        return ", ".join(f"{key} {value}" for key, value in finding.items())
+
+
+def reason_of(event_id: str) -> str:
+    """Return the reason of a drain for this event. Raise ValueError for an id of an unusual form: clusters take reasons as parts of command lines."""
+    if not PLAIN_ID.fullmatch(event_id):
+        raise ValueError(f"the EventId {event_id[:100]!r} has an unusual form")
+    return PREFIX + event_id
+
+
+def event_id_in(reason: str) -> str | None:
+    """Return the EventId in a reason that begins with one of reason_of(), or None for a reason that no drain of this collection has left."""
+    if not reason.startswith(PREFIX):
+        return None
+    event_id = reason[len(PREFIX) :].partition(" ")[0]
+    return event_id if PLAIN_ID.fullmatch(event_id) else None

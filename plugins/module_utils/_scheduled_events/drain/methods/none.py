@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Method none: an operator says that nothing has to be done before a maintenance."""
@@ -8,7 +6,7 @@
 from __future__ import annotations
 
 from ...host.machine.machine import Machine
-from .method import DRAINED, UNDONE, Answer, Method, Task
+from .method import DRAINED, UNDONE, Answer, Method, Task, Values
 
 
 class NoMethod(Method):
@@ -24,3 +22,6 @@ class NoMethod(Method):
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         return Answer(UNDONE)
+
+    def by_hand(self, finding: Values, options: Values) -> str:
+        return ""

@@ -1,21 +1,26 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Method probe_file: a flag file tells a load balancer's probe that the VM is out of service."""
 
 from __future__ import annotations
 
+import base64
+import re
 import typing as t
 
+from ...core.printable_text import printable
 from ...host.machine.machine import Machine
 from ...host.system import seconds_between
-from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDONE, Answer, Method, MethodError, Option, Task
+from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDONE, Answer, Method, MethodError, Option, Task, Values
+from .pasted import quoted, word
 
 POSITIONS = ("in", "out")
 # What host/machine/flag_files.py finds.
 KINDS = ("file", "link", "absent")
+BASE64 = re.compile(r"[A-Za-z0-9+/]{1,400}={0,2}")
+NUMBER = re.compile(r"[0-7]{1,4}|[0-9]{1,10}")
+LONGEST_CONTENT = 100
 
 
 class ProbeFileMethod(Method):
@@ -67,6 +72,55 @@ class ProbeFileMethod(Method):
         elif not _removes(task) and absent:
             machine.flag_files.remove(task.options["path"])
         return Answer(UNDONE)
+
+    def by_hand(self, finding: Values, options: Values) -> str:
+        kind, removed = finding.get("kind"), options.get("present_means", "in") == "in"
+        if removed == (kind == "absent"):
+            return ""
+        if "mode" not in finding:
+            path = quoted(options.get("path"), '"PATH"', '"')
+            return f'move /y {path[:-1]}.maintenance" {path}' if removed else f"del {path}"
+        path = word(options.get("path"), "PATH")
+        if not removed:
+            return f"rm -f {path}"
+        return f"ln -sfn {word(_decoded(finding) or '', 'TARGET')} {path}" if kind == "link" else _write(finding, path)
+
+    def shown(self, finding: Values) -> str:
+        kind = finding.get("kind")
+        if kind not in KINDS:
+            return super().shown(finding)
+        if kind == "absent":
+            return "no file"
+        content = _content(finding)
+        if kind == "link":
+            return f"a link to {content}"
+        if "mode" not in finding:
+            return "a file, set aside beside it"
+        return f"a file with {content or 'no content'} (mode {finding.get('mode')}, owner {finding.get('owner')}:{finding.get('group')})"
+
+
+def _decoded(finding: Values) -> str | None:
+    try:
+        return base64.b64decode(str(finding.get("content") or ""), validate=True).decode("utf-8", "replace")
+    except ValueError:
+        return None
+
+
+def _content(finding: Values) -> str:
+    content = _decoded(finding)
+    if content is None:
+        return "content that cannot be decoded"
+    return repr(printable(content[:LONGEST_CONTENT], LONGEST_CONTENT)) if content else ""
+
+
+def _write(finding: Values, path: str) -> str:
+    """Return the command that writes a file as it was."""
+    content = str(finding.get("content") or "")
+    if content and not BASE64.fullmatch(content):
+        return f"base64 -d > {path} # type the text of before.content in the record, then Ctrl-D"
+    owner, group, mode = (word(finding.get(key), key.upper(), NUMBER) for key in ("owner", "group", "mode"))
+    write = f"echo {content} | base64 -d > {path}" if content else f": > {path}"
+    return f"{write} && chown {owner}:{group} {path} && chmod {mode} {path}"
 
 
 def _removes(task: Task) -> bool:

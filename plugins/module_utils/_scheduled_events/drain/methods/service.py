@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Method service: stop services, and start again exactly those that ran."""
@@ -11,7 +9,8 @@ import typing as t
 
 from ...host.machine.machine import Machine
 from ...host.machine.services import ServiceState
-from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
+from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
+from .pasted import listed, word
 
 # One that restarts all the time counts as running.
 RAN = ("active", "activating", "reloading", "refreshing")
@@ -55,6 +54,10 @@ class ServiceMethod(Method):
             machine.services.start(down)
             present = machine.services.states(names)
         return _undone(present)
+
+    def by_hand(self, finding: Values, options: Values) -> str:
+        ran = [word(name, "UNIT") for name in listed(finding, options, "names") if finding[name] in RAN]
+        return f"systemctl start {' '.join(ran)}" if ran else ""
 
 
 def _starts(one: ServiceState) -> bool:

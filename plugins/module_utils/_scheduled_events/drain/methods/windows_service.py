@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Method service on Windows: stop services. It puts back which of them ran, or were paused; start modes are not touched."""
@@ -11,11 +9,13 @@ import typing as t
 
 from ...host.machine.machine import Machine
 from ...host.machine.services import ServiceState
-from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
+from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
+from .pasted import listed, quoted
 
 STOPPED = "stopped"
 GOES_DOWN = (STOPPED, "stop_pending")
 PAUSED = ("paused", "pause_pending")
+UP = ("started", "start_pending", "continue_pending")
 IS_BACK = ("started", "paused")
 # ERROR_SERVICE_NEVER_STARTED, 1077: it was not started since the boot.
 NO_ERRORS = (0, 1077)
@@ -73,6 +73,14 @@ class WindowsServiceMethod(Method):
             present = machine.services.states(names)
         machine.services.pause([one.name for one in present if task.finding[one.name] in PAUSED and one.state == "started"])
         return _undone(present, task.state == UNDOING)
+
+    def by_hand(self, finding: Values, options: Values) -> str:
+        names = listed(finding, options, "names")
+        # The last that was stopped comes first.
+        started = [quoted(name, "NAME") for name in reversed(names) if finding[name] in (*UP, *PAUSED)]
+        paused = [quoted(name, "NAME") for name in names if finding[name] in PAUSED]
+        calls = [f"Start-Service -Name {', '.join(started)}"] if started else []
+        return "; ".join(calls + ([f"Suspend-Service -Name {', '.join(paused)}"] if paused else []))
 
 
 def _undone(present: t.Sequence[ServiceState], again: bool) -> Answer:

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Method wsfc: pause a node of a failover cluster, so that its roles move away, after the availability groups of its SQL Server have."""
@@ -13,9 +11,10 @@ from ...host.machine.failover_cluster import ClusterState, FailoverCluster, Node
 from ...host.machine.machine import Machine
 from .. import availability_groups
 from ..availability_groups import Surroundings
-from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
+from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
 
 UP, PAUSED = "Up", "Paused"
+FAILBACKS = {"immediate": "Immediate", "policy": "Policy", "none": "NoFailback"}
 # Values 3 and 4 of DetectManagedEvents say that the cluster itself pauses and drains a node that Azure announces an event for. See
 # https://techcommunity.microsoft.com/t5/failover-clustering/failover-clustering-in-azure/ba-p/2554341
 FIRST_MANAGED = 3
@@ -67,7 +66,7 @@ class WSFCMethod(Method):
             choices=("step_aside", "ignore"),
         ),
         "availability_groups": Option(
-            "texts", "a list of SQL Server availability groups whose primary replica must leave this VM first; [] asks for none.", default=[]
+            "texts", "a list of SQL Server availability groups whose primary replica must leave this VM first; [] asks for none.", default=[], takeover=True
         ),
         "instance": Option("text", "the SQL Server instance on this VM, such as localhost or localhost\\NAME.", default="localhost"),
         "replicas": Option(
@@ -141,6 +140,12 @@ class WSFCMethod(Method):
         missing = _missing(before, _observe(machine, task) if acted else seen, task)
         return Answer(UNDOING, "; ".join(missing)) if missing else Answer(UNDONE)
 
+    def by_hand(self, finding: Values, options: Values) -> str:
+        if _is_aside(finding) or str(finding.get("state")) != UP:
+            return ""
+        call = f"Resume-ClusterNode -Name $env:COMPUTERNAME -Failback {FAILBACKS.get(str(options.get('failback')), 'Immediate')}"
+        return f"{call}; then fail back those of its availability_groups in drain_methods that the drain moved" if finding.get("moved") else call
+
 
 def _observe(machine: Machine, task: Task) -> _Seen:
     groups = task.listed("availability_groups")
@@ -178,7 +183,7 @@ def _moved(finding: t.Mapping[str, t.Any]) -> dict[str, str]:
 def _surroundings(task: Task) -> Surroundings:
     replicas = task.options["replicas"]
     hosts = {str(name): str(host) for name, host in replicas.items()} if isinstance(replicas, t.Mapping) else {}
-    return Surroundings(hosts, task.peers, {name.lower() for name in task.resources})
+    return Surroundings(hosts, task.why_not)
 
 
 def _refusals(node: Node, seen: _Seen, task: Task) -> list[str]:

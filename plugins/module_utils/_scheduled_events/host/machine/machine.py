@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """The parts of a VM that drain methods use: its clock, commands, services, flag files and connections."""
@@ -16,6 +14,9 @@ from .failover_cluster import FailoverCluster
 from .flag_files import FlagFiles, LocalFlagFiles
 from .services import Services, SystemdServices
 from .web_server import WebServer
+
+if t.TYPE_CHECKING:
+    from .daemons import Daemons
 
 
 def _never_lost(error: BaseException) -> bool:
@@ -39,8 +40,17 @@ class Machine(t.NamedTuple):
     """Return whether an error means that the VM is not reachable any more. Such an error is raised again: nothing has failed on the VM."""
     failover_cluster: FailoverCluster | None = None
     """The failover cluster that the VM may be a node of; None on Linux."""
+    daemons: t.Callable[..., Daemons] | None = None
+    """Return the access to the daemons of the VM, and to those at the addresses that are given. None on Windows."""
+
+
+def _local_daemons(named: t.Sequence[str] = ()) -> Daemons:
+    # Imported here only: few methods talk to daemons, and a module compiles what it imports each time.
+    from .daemons import LocalDaemons
+
+    return LocalDaemons(named)
 
 
 def local_machine(now: t.Callable[[], str], run_command: RunCommand) -> Machine:
     """Return this machine. ``run_command`` runs a list of arguments, with messages in English."""
-    return Machine(now, LocalCommands(), SystemdServices(run_command), LocalFlagFiles(), LocalConnections())
+    return Machine(now, LocalCommands(), SystemdServices(run_command), LocalFlagFiles(), LocalConnections(), daemons=_local_daemons)

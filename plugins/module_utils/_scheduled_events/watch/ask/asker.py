@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """The asking part of the watcher: read the document once a second, put what changed into the spool, and name what is due. It never acts."""
@@ -30,17 +28,17 @@ LONGEST_PAUSE = 10.0
 IDENTITY_PAUSE = 30.0
 
 
-class Figures(t.Protocol):
-    """Where figures for other programs are written; errors are its own matter."""
+class Metrics(t.Protocol):
+    """Where metrics for other programs are written; errors are its own matter."""
 
     def write(self, values: t.Mapping[str, t.Any]) -> None:
-        """Write the figures of the state."""
+        """Write the metrics of the state."""
 
 
-class Marks(t.Protocol):
+class DueTriggers(t.Protocol):
     """The way to a drain."""
 
-    def mark(self, events: t.Sequence[Event]) -> None:
+    def write(self, events: t.Sequence[Event]) -> None:
         """Name the events that are due. Raise OSError."""
 
 
@@ -50,8 +48,8 @@ class Stores(t.NamedTuple):
     known: KnownStore
     spool: Spool
     state: State
-    figures: Figures | None = None
-    marks: Marks | None = None
+    metrics: Metrics | None = None
+    due_triggers: DueTriggers | None = None
 
 
 class Asker:
@@ -104,8 +102,8 @@ class Asker:
     def _mark(self, document: Document) -> OSError | None:
         """Name the events that are due. Return what went wrong: it must not keep the news from being told."""
         try:
-            if self._stores.marks:
-                self._stores.marks.mark(document.events)
+            if self._stores.due_triggers:
+                self._stores.due_triggers.write(document.events)
         except OSError as error:
             return error
         return None
@@ -163,5 +161,5 @@ class Asker:
         except OSError as error:
             if self._stores.state.failed(f"cannot write: {error}"):
                 self._client.warn(f"cannot write: {error}")
-        if self._stores.figures:
-            self._stores.figures.write(state.values)
+        if self._stores.metrics:
+            self._stores.metrics.write(state.values)

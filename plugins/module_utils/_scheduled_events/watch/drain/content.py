@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """What role watch has written of the controller's policy and drain methods, in a file that only root can read."""
@@ -13,6 +11,7 @@ import typing as t
 
 from ...core.bounded_json import load_bounded
 from ...drain.orders import MethodOrder, OrderError, drain_order
+from ...drain.registry import is_safe_at_once
 from ..settings import SETTINGS_BYTES, SettingsError
 from .rules import Rule, RuleError, parse_rules
 
@@ -56,7 +55,8 @@ def parse_content(data: t.Any) -> DrainContent:
         raise ValueError("elsewhere must be a list of ids")
     try:
         methods: t.Sequence[MethodOrder] = drain_order({"methods": data["methods"], "at_once": True}).methods
-        if wrong := [order.id for order in methods if not order.by_record or order.outside or not order.runs]:
+        # By the settings, and not by the record, only what is outside.
+        if wrong := [one.id for one in methods if not one.runs or one.by_record is one.outside or not is_safe_at_once(one.kind, one.outside)]:
             raise OrderError(f"{wrong[0]} does not run on the VM alone")
         return DrainContent(parse_rules(data["rules"]), data["methods"], data["elsewhere"])
     except (OrderError, RuleError) as error:

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """The draining part of the watcher: serve the events that the asker asks for, side by side, until none is left. It runs as root, and only then."""

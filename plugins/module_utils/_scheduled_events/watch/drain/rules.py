@@ -1,9 +1,7 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The rules of the controller's policy, as role watch compiles them for a VM without JMESPath (plugin_utils/_watcher/policy_rules.py)."""
+"""The rules of the controller's policy, as role watch compiles them for a VM without JMESPath (plugin_utils/_watcher/drain_content.py)."""
 
 from __future__ import annotations
 

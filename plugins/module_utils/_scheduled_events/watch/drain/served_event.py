@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """One event on this VM, from the trigger to the end of its drain: the steps that a controller's run would take, under a lease of the watcher's own."""
@@ -20,6 +18,7 @@ from ...imds.identity import Identity, read_identity
 from ...journal.record_schema import UNSEEN, Record, RecordsError
 from ...journal.record_store import DEFAULT_PATH, RecordStore
 from ...lease.lease_store import LeaseStore
+from ...lease.lease_time import WATCHER_LEASE
 from ...operations.maintenance_act import Acting
 from ..settings import Settings
 from .content import DrainContent
@@ -30,7 +29,6 @@ from .rules import first_match
 
 # How the ids of the watcher's runs begin. One draining unit runs at a time, so another lease of it is that of one that was killed.
 WATCHER = "watcher"
-LEASE_SECONDS = 30.0
 RENEW_SECONDS = 10.0
 CONNECT_SECONDS = 2.0
 # Longer than a Preempt's notice. Where the event is still listed then, the asker starts the unit again.
@@ -223,7 +221,7 @@ class ServedEvent:
         return Acting(options, self._vm.access).take({"action": name, "event_id": event_id, "lease": self._lease(), **action})
 
     def _lease(self) -> dict[str, t.Any]:
-        return {"run": self._vm.run, "seconds": LEASE_SECONDS}
+        return {"run": self._vm.run, "seconds": WATCHER_LEASE}
 
     def _over(self, text: str, failed: bool = False) -> bool:
         self.failed = failed

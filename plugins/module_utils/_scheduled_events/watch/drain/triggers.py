@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """The folder through which the asker starts the draining unit: empty files, each named for an event.
@@ -29,7 +27,7 @@ class Triggers:
     def __init__(self, where: str) -> None:
         self._where = where
 
-    def mark(self, event_id: str) -> bool:
+    def add(self, event_id: str) -> bool:
         """Ask for a drain. Return False for an id that is no GUID: a controller serves that event."""
         name = event_id.strip().lower()
         if not GUID.fullmatch(name):

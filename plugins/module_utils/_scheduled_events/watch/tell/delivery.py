@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Deliver one message: to a webhook, or into a folder."""
@@ -11,14 +9,14 @@ import hashlib
 import hmac
 import http.client
 import json
+import ssl
 import typing as t
 from urllib.parse import urlsplit
 
 from ...core.errors import describe_body
 from ..message import CONTENT_TYPE
-from ..settings import Settings, SettingsError, read_credential
+from ..settings import Settings, SettingsError, check_key, read_credential
 from ..shared_folder import SharedFolder
-from .tls import tls_context
 
 # The receiver has understood the request and never takes this message. Any other status may change: ansible-rulebook answers 400 to a message without the
 # signature that it wants, and takes it as soon as the two have the same settings.
@@ -111,3 +109,27 @@ def open_delivery(settings: Settings) -> Delivery:
     if settings.tell_folder is not None:
         return Folder(settings)
     raise SettingsError("neither tell_url nor tell_folder is given, so there is nowhere to tell.")
+
+
+def tls_context(settings: Settings) -> ssl.SSLContext:
+    """Return what verifies the receiver and shows this VM's certificate. Raise SettingsError."""
+    try:
+        context = ssl.create_default_context(cafile=settings.tell_certificates)
+    except OSError as error:
+        raise SettingsError(f"tell_certificates {settings.tell_certificates!r} cannot be used: {error}")
+    if settings.tell_client_certificate is not None and settings.tell_client_key is not None:
+        _show(context, settings.tell_client_certificate, settings.tell_client_key)
+    return context
+
+
+def _show(context: ssl.SSLContext, certificate: str, key: str) -> None:
+    check_key(key)
+
+    def refuse() -> str:
+        # Without this function OpenSSL asks for the password at a terminal, and the teller has none.
+        raise SettingsError(f"The key in tell_client_key {key!r} has a password, and the watcher can give none. Store it without one.")
+
+    try:
+        context.load_cert_chain(certificate, key, refuse)
+    except OSError as error:
+        raise SettingsError(f"tell_client_certificate {certificate!r} with tell_client_key {key!r} cannot be used: {error}")

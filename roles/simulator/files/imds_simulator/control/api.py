@@ -1,12 +1,10 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The control API: tests, drills and operators control the simulator. JSON in, JSON out."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
+from typing import Any, Awaitable, Callable, Dict, List, Tuple
 
 from imds_simulator.clock import VirtualClock, iso
 from imds_simulator.control.guard import Guard, Refused
@@ -17,9 +15,7 @@ from imds_simulator.scenarios import scenarios
 from imds_simulator.switches import SWITCHES, SwitchError
 from imds_simulator.vm import Vm
 from imds_simulator.wire import Answer, Reply, Request, json_answer
-
-if TYPE_CHECKING:
-    from imds_simulator.simulator import Simulator
+from imds_simulator.world import World
 
 
 class ControlError(Exception):
@@ -33,26 +29,27 @@ class ControlError(Exception):
 class Control:
     """Routes of the control API."""
 
-    def __init__(self, simulator: "Simulator", guard: Guard) -> None:
-        self._simulator = simulator
+    def __init__(self, world: World, guard: Guard, add_vm: Callable[[Vm], Awaitable[None]]) -> None:
+        self._world = world
         self._guard = guard
+        self._add = add_vm
         self._routes: Dict[Tuple[str, str], Callable[..., Any]] = {
             ("GET", ""): self._help,
             ("GET", "state"): self._state,
-            ("GET", "events"): lambda body: [event.as_dict() for event in simulator.machine.events.values()],
-            ("POST", "events"): lambda body: simulator.machine.create(body).as_dict(),
+            ("GET", "events"): lambda body: [event.as_dict() for event in world.machine.events.values()],
+            ("POST", "events"): lambda body: world.machine.create(body).as_dict(),
             ("GET", "clock"): lambda body: self._clock(),
             ("POST", "clock"): self._advance,
-            ("GET", "faults"): lambda body: simulator.faults.as_list(simulator.clock.now()),
-            ("POST", "faults"): lambda body: simulator.faults.add(body, simulator.clock.now()).as_dict(),
+            ("GET", "faults"): lambda body: world.faults.as_list(world.clock.now()),
+            ("POST", "faults"): lambda body: world.faults.add(body, world.clock.now()).as_dict(),
             ("DELETE", "faults"): self._clear_faults,
-            ("GET", "requests"): lambda body: simulator.recorder.requests(),
+            ("GET", "requests"): lambda body: world.recorder.requests(),
             ("DELETE", "requests"): self._forget_requests,
-            ("GET", "log"): lambda body: simulator.recorder.log(),
+            ("GET", "log"): lambda body: world.recorder.log(),
             ("GET", "scenarios"): lambda body: scenarios.listing(),
-            ("GET", "switches"): lambda body: simulator.switches.as_dict(),
+            ("GET", "switches"): lambda body: world.switches.as_dict(),
             ("POST", "switches"): self._switch,
-            ("GET", "vms"): lambda body: [vm.as_dict() for vm in simulator.groups.vms.values()],
+            ("GET", "vms"): lambda body: [vm.as_dict() for vm in world.groups.vms.values()],
             ("POST", "feature"): self._feature,
             ("POST", "shutdown"): self._shutdown,
         }
@@ -121,31 +118,31 @@ class Control:
         return {"routes": routes, "event": sorted(FIELDS), "faults": KINDS, "switches": switches}
 
     def _state(self, _body: Dict[str, Any]) -> Dict[str, Any]:
-        simulator = self._simulator
-        now = simulator.clock.now()
+        world = self._world
+        now = world.clock.now()
         vms = {}
-        for vm in simulator.groups.vms.values():
-            feature = simulator.groups.feature(vm).state(now)
-            vms[vm.name] = dict(vm.as_dict(), feature=feature, incarnation=simulator.groups.incarnation(vm))
+        for vm in world.groups.vms.values():
+            feature = world.groups.feature(vm).state(now)
+            vms[vm.name] = dict(vm.as_dict(), feature=feature, incarnation=world.groups.incarnation(vm))
         return {
-            "control": simulator.control_url,
+            "control": world.control_url,
             "clock": self._clock(),
             "vms": vms,
-            "events": [event.as_dict() for event in simulator.machine.events.values()],
-            "faults": simulator.faults.as_list(now),
-            "switches": simulator.switches.as_dict(),
-            "requests": simulator.recorder.request_count,
-            "asked": simulator.asked,
-            "scenario": simulator.played,
+            "events": [event.as_dict() for event in world.machine.events.values()],
+            "faults": world.faults.as_list(now),
+            "switches": world.switches.as_dict(),
+            "requests": world.recorder.request_count,
+            "asked": world.asked,
+            "scenario": world.played,
         }
 
     def _clock(self) -> Dict[str, Any]:
-        clock = self._simulator.clock
+        clock = self._world.clock
         now = clock.now()
         return {"kind": clock.kind, "speed": clock.speed, "now": now, "date": iso(clock.date_of(now))}
 
     def _advance(self, body: Dict[str, Any]) -> Dict[str, Any]:
-        clock = self._simulator.clock
+        clock = self._world.clock
         if not isinstance(clock, VirtualClock):
             raise ControlError(409, "only a virtual clock can be moved; start the simulator with --clock virtual")
         seconds = body.get("advance")
@@ -155,7 +152,7 @@ class Control:
         return self._clock()
 
     def _event(self, event_id: str) -> Event:
-        event = self._simulator.machine.get(event_id)
+        event = self._world.machine.get(event_id)
         if event is None:
             raise ControlError(404, "there is no event %s" % event_id)
         return event
@@ -165,34 +162,34 @@ class Control:
         if act not in scenarios.ACTS:
             raise ControlError(404, "an event can approve, start, finish or cancel, not '%s'" % act)
         try:
-            scenarios.act_on(self._simulator, act, event, str(body.get("by", "control")))
+            scenarios.act_on(self._world, act, event, str(body.get("by", "control")))
         except EventError as problem:
             raise ControlError(409, str(problem)) from None
         return event.as_dict()
 
     def _clear_faults(self, _body: Dict[str, Any]) -> List[Any]:
-        self._simulator.faults.clear()
+        self._world.faults.clear()
         return []
 
     def _forget_requests(self, _body: Dict[str, Any]) -> List[Any]:
-        self._simulator.recorder.forget_requests()
+        self._world.recorder.forget_requests()
         return []
 
     def _switch(self, body: Dict[str, Any]) -> Dict[str, Any]:
-        self._simulator.switches.change(body)
-        self._simulator.refresh()
-        return self._simulator.switches.as_dict()
+        self._world.switches.change(body)
+        self._world.refresh()
+        return self._world.switches.as_dict()
 
     def _feature(self, body: Dict[str, Any]) -> Dict[str, Any]:
-        self._simulator.groups.set_features(bool(body.get("enabled")))
-        self._simulator.refresh()
+        self._world.groups.set_features(bool(body.get("enabled")))
+        self._world.refresh()
         return {"enabled": bool(body.get("enabled"))}
 
     def _scenario(self, method: str, name: str, body: Dict[str, Any]) -> Dict[str, Any]:
         scenario = scenarios.load(name)
         if method == "GET":
             return scenario
-        return scenarios.play(self._simulator, scenario, body.get("vms"))
+        return scenarios.play(self._world, scenario, body.get("vms"))
 
     def _add_vm(self, body: Dict[str, Any], reply: Reply) -> None:
         """Add a VM. The one route that waits, for its server to open."""
@@ -200,17 +197,17 @@ class Control:
             vm = Vm(**body)
         except (TypeError, ValueError) as problem:
             raise ControlError(400, str(problem)) from None
-        self._simulator.loop.create_task(self._add_and_reply(vm, reply))
+        self._world.loop.create_task(self._add_and_reply(vm, reply))
 
     async def _add_and_reply(self, vm: Vm, reply: Reply) -> None:
         answer: Answer
         try:
-            await self._simulator.add_vm(vm)
+            await self._add(vm)
             answer = json_answer(200, vm.as_dict())
         except (OSError, ValueError) as problem:
             answer = json_answer(409, {"error": str(problem)})
         reply(answer)
 
     def _shutdown(self, _body: Dict[str, Any]) -> Dict[str, Any]:
-        self._simulator.loop.call_later(0.05, self._simulator.stopped.set)
+        self._world.loop.call_later(0.05, self._world.stopped.set)
         return {"shutdown": True}

@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """Access control of the control API. Web pages in a browser on this machine can send requests to loopback, and must be refused.
 
 Such requests name the page's own host (DNS rebinding), carry an Origin, or cannot be ``application/json``. A token, if configured,
@@ -52,7 +50,7 @@ class Guard:
         if _values(request, "origin"):
             raise Refused(403, "a request with an Origin header comes from a web page, and none may use the control API")
         self._check_token(request)
-        if request.body and _media_types(request) != [JSON]:
+        if request.body and [value.partition(";")[0].strip().lower() for value in _values(request, "content-type")] != [JSON]:
             raise Refused(415, "a body must be sent with Content-Type: %s" % JSON)
 
     def _check_host(self, request: Request) -> None:
@@ -77,10 +75,6 @@ class Guard:
 
 def _values(request: Request, name: str) -> List[str]:
     return [value for key, value in request.headers if key == name]
-
-
-def _media_types(request: Request) -> List[str]:
-    return [value.partition(";")[0].strip().lower() for value in _values(request, "content-type")]
 
 
 def is_loopback(host: str) -> bool:

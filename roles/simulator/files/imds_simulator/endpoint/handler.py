@@ -1,6 +1,4 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 """The metadata service of one VM: the checks that a request has to pass, in order, and the handlers behind them."""
 
 from __future__ import annotations
@@ -9,7 +7,7 @@ import time
 import uuid
 from collections import deque
 from email.utils import formatdate
-from typing import TYPE_CHECKING, Deque, Dict, List, Optional, Tuple
+from typing import Deque, Dict, List, Optional, Tuple
 from urllib.parse import unquote_plus
 
 from imds_simulator.endpoint import versions
@@ -18,9 +16,7 @@ from imds_simulator.endpoint.faults import AFTER_HANDLING, Fault, answer_instead
 from imds_simulator.endpoint.instance import instance, node
 from imds_simulator.vm import Vm
 from imds_simulator.wire import Answer, Reply, Request, json_answer
-
-if TYPE_CHECKING:
-    from imds_simulator.simulator import Simulator
+from imds_simulator.world import World
 
 EVENTS_PATH = "/metadata/scheduledevents"
 INSTANCE_PATH = "/metadata/instance"
@@ -32,8 +28,8 @@ _BAD_VERSION = "Bad request. api-version is invalid or was not specified in the 
 class Endpoint:
     """The handler of one VM's server."""
 
-    def __init__(self, simulator: "Simulator", vm: Vm) -> None:
-        self._simulator = simulator
+    def __init__(self, world: World, vm: Vm) -> None:
+        self._world = world
         self._vm = vm
         self._recent: Deque[float] = deque()
 
@@ -41,17 +37,17 @@ class Endpoint:
         """Check the request, then answer it. Record every answer."""
 
         def record_and_reply(answer: Answer) -> None:
-            self._simulator.recorder.request(self._vm.name, request, answer)
+            self._world.recorder.request(self._vm.name, request, answer)
             reply(answer)
 
-        self._simulator.asked += 1
+        self._world.asked += 1
         query = parse_query(request.query)
         path = self._known_path(request.path)
         refusal = self._refusal(request, path, query)
         if refusal is not None:
             record_and_reply(self._with_common_headers(refusal))
             return
-        fault = self._simulator.faults.take(self._vm.name, request, self._simulator.clock.now())
+        fault = self._world.faults.take(self._vm.name, request, self._world.clock.now())
         if fault is not None and fault.kind not in AFTER_HANDLING:
             self._answer_fault(fault, request, record_and_reply)
             return
@@ -61,7 +57,7 @@ class Endpoint:
     # --- checks, in the order of the facts' part e3 --------------------------------------------------------------------
 
     def _refusal(self, request: Request, path: Optional[str], query: List[Tuple[str, str]]) -> Optional[Answer]:
-        switches = self._simulator.switches
+        switches = self._world.switches
         if request.header("x-forwarded-for") is not None:
             return error(switches.forwarded_status, "Bad request. X-Forwarded-For must not be present")
         if request.method not in ("GET", "POST") or (request.method == "POST" and path not in (None, EVENTS_PATH)):
@@ -85,7 +81,7 @@ class Endpoint:
         return None
 
     def _known_path(self, path: str) -> Optional[str]:
-        lower = path if self._simulator.switches.path_case == "lower" else path.lower()
+        lower = path if self._world.switches.path_case == "lower" else path.lower()
         if lower in (EVENTS_PATH, VERSIONS_PATH):
             return lower
         return INSTANCE_PATH if lower == INSTANCE_PATH or lower.startswith(INSTANCE_PATH + "/") else None
@@ -93,13 +89,13 @@ class Endpoint:
     def _accepted_versions(self, path: str) -> Tuple[str, ...]:
         if path == INSTANCE_PATH:
             return versions.INSTANCE_VERSIONS
-        if self._simulator.switches.instance_versions_accepted:
+        if self._world.switches.instance_versions_accepted:
             return versions.EVENT_VERSIONS + versions.INSTANCE_VERSIONS
         return versions.EVENT_VERSIONS
 
     def _over_limit(self) -> bool:
         """Return whether the rate limit is exceeded, in real seconds: clients wait real time, whatever the simulated clock does."""
-        limit = self._simulator.switches.rate_limit
+        limit = self._world.switches.rate_limit
         if not limit:
             return False
         now = time.monotonic()
@@ -114,14 +110,14 @@ class Endpoint:
 
     def _answer_fault(self, fault: Fault, request: Request, reply: Reply) -> None:
         if fault.kind == "silent":
-            self._simulator.recorder.request(self._vm.name, request, None)
+            self._world.recorder.request(self._vm.name, request, None)
             return
-        status = self._simulator.switches.empty_body_status
+        status = self._world.switches.empty_body_status
         reply(answer_instead(fault, status, common_headers()))
 
     def _faulty_reply(self, fault: Fault, reply: Reply) -> Reply:
         def later(answer: Answer) -> None:
-            self._simulator.loop.call_later(fault.delay, reply, answer)
+            self._world.loop.call_later(fault.delay, reply, answer)
 
         return later if fault.kind == "slow" else lambda answer: reply(spoil(fault, answer))
 
@@ -151,21 +147,21 @@ class Endpoint:
         return json_answer(200, value)
 
     def _get_document(self, request: Request, version: str, reply: Reply) -> None:
-        blocked = self._simulator.count_get(self._vm)
+        blocked = self._world.count_get(self._vm)
 
         def answer() -> None:
             reply(self._document(request, version))
-            self._simulator.polled()
+            self._world.polled()
 
         if blocked > 0:
-            self._simulator.clock.call_later(blocked, answer)
+            self._world.clock.call_later(blocked, answer)
         else:
             answer()
 
     def _document(self, request: Request, version: str) -> Answer:
-        body, tag = self._simulator.document(self._vm, version)
+        body, tag = self._world.document(self._vm, version)
         headers = common_headers()
-        if self._simulator.switches.etag:
+        if self._world.switches.etag:
             headers["ETag"] = tag
             if tag in (request.header("if-none-match") or ""):
                 return Answer(304, b"", headers)
@@ -173,33 +169,33 @@ class Endpoint:
         return Answer(200, body, headers)
 
     def _approve(self, request: Request, version: str) -> Answer:
-        switches = self._simulator.switches
-        self._simulator.count_post(self._vm)
-        body, tag = self._simulator.document(self._vm, version)
+        switches = self._world.switches
+        self._world.count_post(self._vm)
+        body, tag = self._world.document(self._vm, version)
         if switches.etag_on_post and tag in (request.header("if-none-match") or ""):
             return error(412, "Precondition failed")
         try:
             ids = parse_approval(request.body)
         except MalformedApproval:
             return error(400, switches.malformed_text)
-        found = [self._simulator.find_event(self._vm, event_id) for event_id in ids]
+        found = [self._world.find_event(self._vm, event_id) for event_id in ids]
         unknown = any(event is None for event in found)
         if unknown and switches.unknown_event_status != 200 and not switches.approve_known_of_mixed:
             return error(switches.unknown_event_status, "Bad request. EventId is not known")
         for event in found:
             if event is not None:
-                self._simulator.machine.approve(event, self._vm.name)
+                self._world.machine.approve(event, self._vm.name)
         if unknown and switches.unknown_event_status != 200:
             return error(switches.unknown_event_status, "Bad request. EventId is not known")
         return self._approved(version)
 
     def _approved(self, version: str) -> Answer:
-        kind = self._simulator.switches.approve_body
+        kind = self._world.switches.approve_body
         if kind == "empty":
             return Answer(200)
         if kind == "object":
             return json_answer(200, {})
-        body, _tag = self._simulator.document(self._vm, version)
+        body, _tag = self._world.document(self._vm, version)
         return Answer(200, body, {"Content-Type": "application/json; charset=utf-8"})
 
     @staticmethod

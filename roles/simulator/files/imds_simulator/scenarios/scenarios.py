@@ -1,21 +1,15 @@
-# Copyright (c) 2026, The maintenance.azure authors
-# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenarios as data: JSON files, called NN-name.json, with the VMs they need, the switches they set, and timed steps."""
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+"""Scenarios as data (scenarios.json, by NN-name): the VMs they need, the switches they set, and timed steps."""
 
 from __future__ import annotations
 
 import json
-import os
 import pkgutil
-import zipfile
 from functools import partial
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional
 
-if TYPE_CHECKING:
-    from imds_simulator.simulator import Simulator
+from imds_simulator.world import World
 
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
 ACTS = ("approve", "start", "finish", "cancel")
 
 
@@ -23,102 +17,93 @@ class ScenarioError(ValueError):
     """The scenario does not exist or cannot be played here."""
 
 
+def _catalogue() -> Dict[str, Dict[str, Any]]:
+    """Load all scenarios by their names, in the order of their numbers. The role packs the package into an archive, hence pkgutil."""
+    found = json.loads((pkgutil.get_data("imds_simulator", "scenarios/scenarios.json") or b"{}").decode("utf-8"))
+    parts = [(key.partition("-"), scenario) for key, scenario in found.items()]
+    return {name: dict(scenario, number=int(number), name=name) for (number, _separator, name), scenario in parts}
+
+
 def names() -> List[str]:
-    """Return the names of all scenarios in the order of their numbers: files are called NN-name.json."""
-    return [name for _number, name in _catalogue()]
-
-
-def _catalogue() -> List[Tuple[int, str]]:
-    parts = [file[:-5].partition("-") for file in _files() if file.endswith(".json")]
-    return sorted((int(number), name) for number, _separator, name in parts)
-
-
-def _files() -> List[str]:
-    if os.path.isdir(FOLDER):
-        return os.listdir(FOLDER)
-    # The role packs the package into one archive, which Python runs directly.
-    archive = FOLDER
-    while archive and not os.path.isfile(archive):
-        archive = os.path.dirname(archive)
-    with zipfile.ZipFile(archive) as packed:
-        return [os.path.basename(name) for name in packed.namelist() if "/scenarios/data/" in name]
+    """Return the names of all scenarios in the order of their numbers."""
+    return list(_catalogue())
 
 
 def listing() -> List[Dict[str, Any]]:
     """Return number, name and title of each scenario."""
-    return [{key: load(name)[key] for key in ("number", "name", "title")} for name in names()]
+    return [{key: scenario[key] for key in ("number", "name", "title")} for scenario in _catalogue().values()]
 
 
 def load(name: str) -> Dict[str, Any]:
     """Load a scenario by name, or by number the first of that number. Raise ScenarioError."""
-    for number, known in _catalogue():
-        if known == name or (name.isdigit() and number == int(name)):
-            text = pkgutil.get_data(__package__ or "", "data/%02d-%s.json" % (number, known)) or b""
-            return dict(json.loads(text.decode("utf-8")), number=number, name=known)
-    raise ScenarioError("there is no scenario '%s'; there are %s" % (name, ", ".join(names())))
+    known = _catalogue()
+    for scenario in known.values():
+        if scenario["name"] == name or (name.isdigit() and scenario["number"] == int(name)):
+            return scenario
+    raise ScenarioError("there is no scenario '%s'; there are %s" % (name, ", ".join(known)))
 
 
-def play(simulator: "Simulator", scenario: Dict[str, Any], vm_names: Optional[List[str]] = None) -> Dict[str, Any]:
+def play(world: World, scenario: Dict[str, Any], vm_names: Optional[List[str]] = None) -> Dict[str, Any]:
     """Set what the scenario needs and plan its steps from now. Return the EventIds by the steps' ids."""
-    played_by = vm_names or [vm.name for vm in simulator.groups.vms.values() if not vm.gone]
+    played_by = vm_names or [vm.name for vm in world.groups.vms.values() if not vm.gone]
     wanted = scenario.get("vms", [])
     if len(played_by) < len(wanted):
         raise ScenarioError("scenario '%s' needs %d VMs, there are %d" % (scenario["name"], len(wanted), len(played_by)))
     for name, entry in zip(played_by, wanted):
-        _configure_vm(simulator, name, entry)
-    simulator.switches.change(scenario.get("switches", {}))
+        _configure_vm(world, name, entry)
+    world.switches.change(scenario.get("switches", {}))
     if "enabled" in scenario:
-        simulator.groups.set_features(scenario["enabled"])
-    simulator.refresh()
+        world.groups.set_features(scenario["enabled"])
+    world.refresh()
     ids: Dict[str, str] = {}
     for step in scenario.get("steps", []):
         at = float(step.get("at", 0))
         if at <= 0:
-            _take_step(simulator, step, played_by, ids)
+            _take_step(world, step, played_by, ids)
         else:
-            simulator.clock.call_later(at, partial(_take_step, simulator, step, played_by, ids))
-    simulator.played = {"name": scenario["name"], "events": ids}
-    return simulator.played
+            world.clock.call_later(at, partial(_take_step, world, step, played_by, ids))
+    world.played = {"name": scenario["name"], "events": ids}
+    return world.played
 
 
-def _configure_vm(simulator: "Simulator", name: str, entry: Dict[str, Any]) -> None:
+def _configure_vm(world: World, name: str, entry: Dict[str, Any]) -> None:
     """Give a VM the properties that the scenario needs; its name and address stay."""
-    vm = simulator.groups.vms.get(name)
+    vm = world.groups.vms.get(name)
     if vm is None:
         raise ScenarioError("there is no VM '%s'" % name)
     vm.alone = bool(entry.get("alone", vm.alone))
     vm.texts.update({key: str(value) for key, value in entry.items() if key in vm.texts})
 
 
-def _take_step(simulator: "Simulator", step: Dict[str, Any], played_by: List[str], ids: Dict[str, str]) -> None:
+def _take_step(world: World, step: Dict[str, Any], played_by: List[str], ids: Dict[str, str]) -> None:
     act = step["do"]
     if act == "create":
         options = dict(step["event"])
-        if simulator.machine.get(options.get("event_id", "")) is not None:
+        if world.machine.get(options.get("event_id", "")) is not None:
             # Played again: a new operation always has a new EventId.
             del options["event_id"]
         if "resources" in options:
             options["resources"] = [_resolve_vm_name(name, played_by) for name in options["resources"]]
-        ids[step.get("id", "event")] = simulator.machine.create(options).event_id
+        ids[step.get("id", "event")] = world.machine.create(options).event_id
     elif act in ACTS:
-        event = simulator.machine.get(ids[step["id"]])
+        event = world.machine.get(ids[step["id"]])
         if event is not None and (act != "finish" or event.listed):
-            act_on(simulator, act, event, str(step.get("by", "scenario")))
+            act_on(world, act, event, str(step.get("by", "scenario")))
     elif act == "fault":
-        simulator.faults.add(dict(step["fault"]), simulator.clock.now())
+        world.faults.add(dict(step["fault"]), world.clock.now())
     elif act == "switch":
-        simulator.switches.change(step["switches"])
-        simulator.refresh()
+        world.switches.change(step["switches"])
+        world.refresh()
     else:
         raise ScenarioError("a step cannot '%s'" % act)
 
 
-def act_on(simulator: "Simulator", act: str, event: Any, by: str) -> None:
+def act_on(world: World, act: str, event: Any, by: str) -> None:
     """Approve, start, finish or cancel an event. Raise EventError."""
     if act == "approve":
-        simulator.machine.approve(event, by)
+        world.machine.approve(event, by)
     else:
-        getattr(simulator.machine, act)(event)
+        getattr(world.machine, act)(event)
 
 
 def _resolve_vm_name(name: str, played_by: List[str]) -> str:

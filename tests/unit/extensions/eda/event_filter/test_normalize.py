@@ -17,7 +17,7 @@ from hypothesis import strategies as some
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.changes import Change
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.message import cloud_event
-from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.messages import bounds
+from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.messages import deliveries
 from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.messages.shape import EMPTY
 from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.receiver import Limits, Receiver
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import payload
@@ -150,12 +150,12 @@ def test_several_resources_are_several_events():
         ({"eventType": "Microsoft.EventGrid.SubscriptionValidationEvent", "data": {"validationCode": "1"}}, "Service Bus"),
         ({"eventType": "microsoft.maintenance/scheduledevents/Write", "data": {}}, "no resource"),
         ({"eventType": "microsoft.maintenance/scheduledevents/Write", "data": {"resources": [{}]}}, "no event"),
-        ([watcher()] * (bounds.MESSAGES + 1), "messages"),
-        ({"payload": "x" * (bounds.BYTES + 1)}, "larger"),
+        ([watcher()] * (deliveries.MESSAGES + 1), "messages"),
+        ({"payload": "x" * (deliveries.BYTES + 1)}, "larger"),
         ("[" * 60_000, "nested"),
         ("[" * 100_000, "larger"),
         ("[" * 60 + "]" * 60, "nested"),
-        ([0] * bounds.BYTES, "larger"),
+        ([0] * deliveries.BYTES, "larger"),
     ],
 )
 def test_what_is_no_message(delivery: Any, words: str):

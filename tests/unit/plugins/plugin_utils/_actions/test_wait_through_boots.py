@@ -9,7 +9,7 @@ import typing as t
 import pytest
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.wait_through_boots import WaitThroughBoots
+from ansible_collections.maintenance.azure.plugins.action.wait_for_scheduled_event import WaitThroughBoots
 
 FOUND = {"changed": False, "outcome": "matched", "elapsed": 3.0}
 KILLED = {"failed": True, "module_stdout": "", "module_stderr": "", "rc": 143, "msg": "MODULE FAILURE"}

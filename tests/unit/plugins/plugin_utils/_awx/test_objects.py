@@ -10,9 +10,8 @@ import typing as t
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.aap import variables
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import AwxError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.objects import make_objects
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.objects import aap_variables, make_objects
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
 
 SPECS = {"gate": {"main": {"options": {"gate_name": {"type": "str"}}}}}
 
@@ -73,7 +72,7 @@ def test_an_empty_reference_is_none() -> None:
 
 
 def test_empty_variables_are_left_out_for_aap() -> None:
-    assert "controller_inventories" not in variables(make_objects(data(), SPECS))
+    assert "controller_inventories" not in aap_variables(make_objects(data(), SPECS))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +100,7 @@ def test_empty_variables_are_left_out_for_aap() -> None:
     ],
 )
 def test_errors_in_the_data_set(given: dict[str, t.Any], message: str) -> None:
-    with pytest.raises(AwxError, match=message):
+    with pytest.raises(WrongInput, match=message):
         made(**given)
 
 
@@ -117,5 +116,5 @@ def test_errors_in_the_data_set(given: dict[str, t.Any], message: str) -> None:
     ],
 )
 def test_errors_in_a_workflow(nodes: list[dict[str, t.Any]], message: str) -> None:
-    with pytest.raises(AwxError, match=message):
+    with pytest.raises(WrongInput, match=message):
         made(awx_workflows=[{"name": "W", "nodes": nodes}])

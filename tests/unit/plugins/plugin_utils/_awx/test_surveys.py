@@ -10,11 +10,12 @@ import typing as t
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.surveys import SurveyError, survey
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.surveys import survey
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
 
 
 def question(specification: dict[str, t.Any], asking: t.Any = "x_thing", defaults: t.Any = None) -> dict[str, t.Any]:
-    found = survey({"argument_specs": {"main": {"options": {"x_thing": specification}}}}, defaults, [asking])
+    found = survey({"argument_specs": {"main": {"options": {"x_thing": specification}}}}, [asking], defaults)
     assert set(found) == {"name", "description", "spec"} and len(found["spec"]) == 1
     return dict(found["spec"][0])
 
@@ -84,17 +85,17 @@ def test_the_description_has_no_markup() -> None:
     ],
 )
 def test_questions_that_are_refused(specification: dict[str, t.Any], asking: t.Any, message: str) -> None:
-    with pytest.raises(SurveyError, match=message):
+    with pytest.raises(WrongInput, match=message):
         question(specification, asking)
 
 
 def test_several_entry_points() -> None:
     specs = {"main": {"options": {"a_one": {}}}, "more": {"options": {"a_two": {}}}}
-    assert [each["variable"] for each in survey(specs, {}, ["a_two", "a_one"], ["more", "main"])["spec"]] == ["a_two", "a_one"]
-    with pytest.raises(SurveyError, match="no entry point 'less', it has main, more"):
-        survey(specs, {}, [], "less")
-    with pytest.raises(SurveyError, match="asked twice: a_one"):
-        survey(specs, {}, ["a_one", "a_one"])
+    assert [each["variable"] for each in survey(specs, ["a_two", "a_one"], {}, ["more", "main"])["spec"]] == ["a_two", "a_one"]
+    with pytest.raises(WrongInput, match="no entry point 'less', it has main, more"):
+        survey(specs, [], {}, "less")
+    with pytest.raises(WrongInput, match="asked twice: a_one"):
+        survey(specs, ["a_one", "a_one"], {})
 
 
 UPGRADE = {"main": {"options": {"upgrade_tasks": {"type": "str"}, "upgrade_check_tasks": {"type": "str"}, "upgrade_tasks_folders": {"type": "list"}}}}
@@ -116,12 +117,12 @@ RESPOND = {"main": {"options": {**FILES, "respond_format": {"type": "str", "choi
     ],
 )
 def test_no_question_asks_for_any_file(specs: dict[str, t.Any], asking: t.Any, extra_vars: dict[str, t.Any], words: str) -> None:
-    with pytest.raises(SurveyError, match=words):
-        survey(specs, {}, [asking], extra_vars=extra_vars)
+    with pytest.raises(WrongInput, match=words):
+        survey(specs, [asking], {}, extra_vars=extra_vars)
 
 
 def test_a_file_is_chosen_from_a_list_or_lies_in_a_folder() -> None:
-    (chosen,) = survey(UPGRADE, {}, [{"name": "upgrade_tasks", "choices": ["a.yml", "b.yml"]}])["spec"]
+    (chosen,) = survey(UPGRADE, [{"name": "upgrade_tasks", "choices": ["a.yml", "b.yml"]}], {})["spec"]
     assert (chosen["type"], chosen["choices"]) == ("multiplechoice", ["a.yml", "b.yml"])
-    (typed,) = survey(UPGRADE, {}, ["upgrade_tasks"], extra_vars={"upgrade_tasks_folders": ["/runner/project"]})["spec"]
+    (typed,) = survey(UPGRADE, ["upgrade_tasks"], {}, extra_vars={"upgrade_tasks_folders": ["/runner/project"]})["spec"]
     assert typed["type"] == "text"

@@ -72,9 +72,7 @@ def not_ended(status: str, updates: list[dict[str, t.Any]], url: str = "") -> st
 def test_a_sync_that_says_nothing() -> None:
     ended = syncs.problem({"name": "P", "running": False, "item": {"status": "error"}}, lambda _endpoint, _query: [], 5)
     assert ended == f"project P: its sync ended as error - {syncs.ENDED}"
-    assert not_ended("waiting", [{"id": 8, "status": "waiting"}]) == (
-        f"project P: its sync has not ended after 5 s, its status is waiting - {syncs.NOT_BEGUN}"
-    )
+    assert not_ended("waiting", [{"id": 8, "status": "waiting"}]) == (f"project P: its sync has not ended after 5 s, its status is waiting - {syncs.NOT_BEGUN}")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from hypothesis import strategies as some
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import INVISIBLE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._callback.phases import MOST_LINES, Phases
+from ansible_collections.maintenance.azure.tests.unit.plugins import builders
 
 GUID = "C7061BAC-AFDC-4513-B24B-AA5F13A16123"
 ANY_TEXT = some.text(some.characters(min_codepoint=0, max_codepoint=0x10FFFF, categories=None), max_size=20)
@@ -25,9 +26,8 @@ JUNK: Any = some.recursive(
 
 
 def record(*phases: str, event_id: str = GUID, **more: Any) -> dict[str, Any]:
-    history = [{"phase": phase, "at": f"2027-01-15T08:00:{place:02d}Z"} for place, phase in enumerate(phases)]
-    event = {"event_id": event_id, "event_type": "Reboot", "not_before": "2027-01-15T08:15:00Z"}
-    return {"event": event, "phase": phases[-1], "history": history, "reason": None, "methods": [], **more}
+    entries = [(phase, f"2027-01-15T08:00:{place:02d}Z") for place, phase in enumerate(phases)]
+    return builders.record(phases[-1], entries=entries, event=builders.event(event_id, not_before="2027-01-15T08:15:00Z"), **more)
 
 
 def lines(phases: Phases, host: str = "web1", **result: Any) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._callback.repeats import Repeats
+from ansible_collections.maintenance.azure.plugins.plugin_utils._callback.phases import Repeats
 
 FIRST = "Waited 5 s so far: web1: drain is not done yet. Next observation within 2 s."
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import Came, Steps, failure
+from ansible_collections.maintenance.azure.tests.unit.plugins import builders
 
 METHODS = pathlib.Path(__file__).resolve().parents[5] / "roles" / "drain" / "tasks" / "methods"
 EVENT = {"event_id": "E1"}
@@ -32,14 +33,13 @@ def begin(own: pathlib.Path, *methods: Any, act: str = "drain", **more: Any) -> 
     request: dict[str, Any] = {
         "act": act, "host": "web1", "system": "linux", "methods": list(methods), "former": [], "folders": [str(METHODS), str(own)], "own_folder": str(own),
         "places": [str(own)], "event": EVENT, "record": {}, "deadline": "", "rule": {}, "lease": {}, "verify": False, "keep_phase": False, "vm_id": "vm-1",
-        "vm_name": "web1", "boot_id": "boot-1", "keeper": "", "peers": {}, "now": "2026-11-24T12:00:00", "check_mode": False, "refused": "",
+        "vm_name": "web1", "boot_id": "boot-1", "keeper": "", "now": "2026-11-24T12:00:00", "check_mode": False, "refused": "",
     }  # fmt: skip
     return Steps.begin({**request, **more})  # type: ignore[typeddict-item]
 
 
 def record(*methods: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    common = {"id": "1-own", "method": "own", "state": "begun", "before": {}, "boot_id": "boot-1"}
-    return {"event": EVENT, "methods": [{**common, **one} for one in methods], **more}
+    return builders.record("draining", *(builders.method("own", "begun", **{"boot_id": "boot-1", **one}) for one in methods), **{"event": EVENT, **more})
 
 
 def acted(state: str, written: Any = None, **more: Any) -> Came:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.asking.endpoint_watch import EndpointWatch
 from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.asking.endpoints import read_options
+from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.asking.watching import EndpointWatch
 from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.messages.normalizing import normalized
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import EVENT_ID, FakeClock, FakeTransport, document, raw_event, started
 

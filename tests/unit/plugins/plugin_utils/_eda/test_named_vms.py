@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.changes import Change
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.message import cloud_event
-from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving import named_vms
-from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.named_vms import MOST_NAMES, NAME, NamedVms
+from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving import memory
+from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.memory import MOST_NAMES, NAME, NamedVms
 from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.receiver import Limits, Receiver
 
 EVENT_ID = "c7061bac-afdc-4513-b24b-aa5f13a16123"
@@ -47,7 +47,7 @@ def test_too_many_names_mean_all() -> None:
 
 
 def test_the_oldest_events_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(named_vms, "MOST_EVENTS", 2)
+    monkeypatch.setattr(memory, "MOST", 2)
     vms = NamedVms()
     for event_id in "abc":
         vms.add(event_id, ["web1"])

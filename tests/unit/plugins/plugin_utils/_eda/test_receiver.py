@@ -14,9 +14,8 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.changes import Change
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.message import cloud_event
-from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.messages import bounds
-from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.memory import Memory
-from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.rates import MOST_SENDERS, Rate
+from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.messages import deliveries
+from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.memory import MOST_SENDERS, Memory, Rate
 from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.receiver import ALL, NEW_EVENTS, Limits, Receiver
 
 NOON = "2026-11-25T12:00:00Z"
@@ -102,17 +101,17 @@ class Visited(list):  # type: ignore[type-arg]
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The length of each text that is parsed."""
     lengths: list[int] = []
-    real = bounds.load_bounded
+    real = deliveries.load_bounded
 
     def load(text: str, *given: Any) -> Any:
         lengths.append(len(text))
         return real(text, *given)
 
-    monkeypatch.setattr(bounds, "load_bounded", load)
+    monkeypatch.setattr(deliveries, "load_bounded", load)
     return lengths
 
 
-NEARLY_ALL = bounds.BYTES - 4096
+NEARLY_ALL = deliveries.BYTES - 4096
 DELIVERIES = 60
 
 
@@ -148,13 +147,13 @@ def test_a_text_in_a_text_is_counted_twice(parsed: list[int]):
 
 
 def test_objects_of_a_sender_are_looked_through_as_far_as_its_rate_goes():
-    values = Visited([0] * (NEARLY_ALL // bounds.VALUE))
+    values = Visited([0] * (NEARLY_ALL // deliveries.VALUE))
     deliver(Receiver(), {"payload": {"source": "liar", "data": values}})
-    assert 0 < values.visits <= LIMITS.bytes_per_minute // bounds.VALUE
+    assert 0 < values.visits <= LIMITS.bytes_per_minute // deliveries.VALUE
 
 
 def test_more_values_than_one_delivery_may_have_are_not_looked_through():
-    values = Visited([0] * (bounds.BYTES // bounds.VALUE + 1))
+    values = Visited([0] * (deliveries.BYTES // deliveries.VALUE + 1))
     (shape,) = Receiver().receive({"payload": {"source": "liar", "data": values}}, LIMITS, 0)
     assert (shape["form"], values.visits) == ("unknown", 0)
 
@@ -346,12 +345,12 @@ def test_more_events_than_a_message_may_have_are_dropped_and_reported_once_a_min
     receiver, limits = Receiver(), dataclasses.replace(MANY, most_per_minute=1000, most_new_events_per_minute=1000)
     message = event_grid([resource(number) for number in range(1500)])
     shapes = receiver.receive(message, limits, 0)
-    assert [shape["event_id"] for shape in news(shapes)] == [guid(number) for number in range(bounds.EVENTS)]
-    (report,) = shapes[bounds.EVENTS :]
-    assert (report["form"], report["dropped"]) == ("dropped", 1500 - bounds.EVENTS)
+    assert [shape["event_id"] for shape in news(shapes)] == [guid(number) for number in range(deliveries.EVENTS)]
+    (report,) = shapes[deliveries.EVENTS :]
+    assert (report["form"], report["dropped"]) == ("dropped", 1500 - deliveries.EVENTS)
     assert "web1: more than 32 events or 1000 resources in a message" in report["problem"]
     assert receiver.receive(message, limits, 59) == []
-    assert [shape["dropped"] for shape in receiver.receive(message, limits, 119) if shape["form"] == "dropped"] == [2 * (1500 - bounds.EVENTS)]
+    assert [shape["dropped"] for shape in receiver.receive(message, limits, 119) if shape["form"] == "dropped"] == [2 * (1500 - deliveries.EVENTS)]
     # A later resource of an event that is read is read as well.
     (*events, last) = news(Receiver().receive(event_grid([resource(number) for number in (*range(40), 31)]), limits, 0))
     assert len(events) == 31 and last["event_id"] == guid(31)

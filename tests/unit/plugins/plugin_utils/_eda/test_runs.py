@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving import runs
-from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.runs import BESIDE_SECONDS, Runs
+from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving import memory
+from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.memory import BESIDE_SECONDS, Runs
 
 
 def test_a_key_is_the_event_id_until_another_run_begins() -> None:
@@ -24,7 +24,7 @@ def test_a_key_is_the_event_id_until_another_run_begins() -> None:
 
 
 def test_the_events_without_news_for_longest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "MOST_EVENTS", 2)
+    monkeypatch.setattr(memory, "MOST_EVENTS", 2)
     known = Runs()
     for event_id in "abc":
         known.begin(event_id, ["web1"], "web1", 0.0)

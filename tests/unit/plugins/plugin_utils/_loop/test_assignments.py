@@ -65,15 +65,17 @@ def test_a_host_that_was_not_observed_has_no_records() -> None:
 # Stages
 
 
+def stages_of(*by_tasks: Any) -> list[dict[str, Any]]:
+    return assignments.stages_of({f"vm{number}": {"iteration": ITERATION, "on_vm": [], "by_tasks": actions} for number, actions in enumerate(by_tasks)})
+
+
 def test_without_tasks_there_are_no_stages() -> None:
-    assert assignments.stages_of([]) == []
-    assert assignments.stages_of([[]]) == []
+    assert stages_of() == []
+    assert stages_of([]) == []
 
 
 def test_stages_are_in_order_and_have_a_place_for_each_action_of_the_host_that_has_most() -> None:
-    found = assignments.stages_of(
-        [[drain(action="notify"), drain(), drain()], [drain(), drain(action="replicate"), drain(action="replicate")], [drain(action="recover")]]
-    )
+    found = stages_of([drain(action="notify"), drain(), drain()], [drain(), drain(action="replicate"), drain(action="replicate")], [drain(action="recover")])
     assert [(one["name"], one["place"]) for one in found] == [("recover", 0), ("drain", 0), ("drain", 1), ("replicate", 0), ("notify", 0)]
     assert all(one["actions"] == list(dict(stages.STAGES)[one["name"]]) for one in found)
 

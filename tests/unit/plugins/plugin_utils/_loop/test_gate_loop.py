@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import gate_loop, vm_settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.gate_loop import GateRequest, GateState
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import observation
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.registers import JUNK, KEPT
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.test_vm_settings import METHODS, TARGETS
@@ -25,7 +24,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._main
 
 WEB = {"name": "web", "members": ["a", "b", "c"], "max_unavailable": 1}
 DATA = {"name": "db", "members": ["c", "d"], "max_unavailable": 1}
-DO = ("observe", "take", "wait", "finish", "end")
+DO = ("observe", "take", "wait", "leases", "end")
 
 
 def request(batch: Any = ("a",), capacity: Any = (), **more: Any) -> GateRequest:
@@ -58,7 +57,7 @@ class Gate:
 
     def of_others(self, host: str) -> Any:
         number = self.state["number"]
-        return self.others.get(host, [of_other(name, number, now=timestamps.form(self.now)) for name in self.state["share"].get(host, ())])
+        return self.others.get(host, [of_other(one["host"], number, now=timestamps.form(self.now)) for one in self.state["share"].get(host, ())])
 
     def go_on(self, seconds: float = 1) -> GateState:
         self.now += seconds
@@ -75,6 +74,9 @@ class Gate:
         self.state = gate_loop.go_on(self.state, read, self.now)
         check(self.state)
         return self.state
+
+    def share(self) -> dict[str, list[str]]:
+        return {host: [one["host"] for one in others] for host, others in self.state["share"].items()}
 
     def states(self) -> list[str]:
         return [one["state"] for one in self.state["observations"]]
@@ -97,10 +99,11 @@ def check(state: GateState) -> None:
     assert state["do"] in DO
     assert state["pause"] >= 1
     assert state["actions"].keys() <= set(state["involved"])
+    assert {one["number"] for others in state["share"].values() for one in others} <= {state["number"]}
 
 
 def of_other(name: str, number: Any, **more: Any) -> dict[str, Any]:
-    return {"__gate_item": [name, number], **observation(name), **more}
+    return {"__gate_item": {"host": name, "number": number}, **observation(name), **more}
 
 
 # Whom it observes
@@ -112,16 +115,16 @@ def test_members_are_the_batch_and_all_that_share_a_group() -> None:
     assert gate_loop.members_of(request("b", [DATA]), ()) == ["b"]
     assert gate_loop.members_of(request("bd", [WEB, DATA]), ()) == ["b", "d", "a", "c"]
     assert gate_loop.members_of(request("b", [WEB]), ["k", "a"]) == ["b", "a", "c", "k"]
-    with pytest.raises(SettingsError, match=r"group 1 of the capacity"):
+    with pytest.raises(WrongInput, match=r"group 1 of the capacity"):
         gate_loop.members_of(request("b", [{}]), ())
 
 
 def test_the_hosts_of_the_batch_share_the_others() -> None:
-    assert Gate(["a", "b", "c", "d", "e"], batch="ab").state["share"] == {"a": ["c", "e"], "b": ["d"]}
-    assert Gate(["a", "b", "c", "d", "e"], ["b"], batch="ab").state["share"] == {"b": ["c", "d", "e"]}
+    assert Gate(["a", "b", "c", "d", "e"], batch="ab").share() == {"a": ["c", "e"], "b": ["d"]}
+    assert Gate(["a", "b", "c", "d", "e"], ["b"], batch="ab").share() == {"b": ["c", "d", "e"]}
     # A VM whose facts have settings is not asked, and its endpoint is its own affair.
-    assert Gate(["a", "b", "c", "d"], refused=["c"]).state["share"] == {"a": ["b", "d"]}
-    assert Gate(["a"]).state["share"] == {"a": []}
+    assert Gate(["a", "b", "c", "d"], refused=["c"]).share() == {"a": ["b", "d"]}
+    assert Gate(["a"]).share() == {"a": []}
 
 
 def test_before_the_first_observation_nothing_is_known() -> None:
@@ -172,8 +175,8 @@ def test_who_of_the_batch_takes_no_part_any_more_was_not_observed() -> None:
     [
         (of_other("b", 1, unreachable=True), "unreachable"),
         (of_other("b", 1, failed=True), "failed"),
-        ({"__gate_item": ["b", 1], "msg": "timed out"}, "failed"),
-        ({"__gate_item": ["b"]}, "failed"),
+        ({"__gate_item": {"host": "b", "number": 1}, "msg": "timed out"}, "failed"),
+        ({"__gate_item": {"host": "b"}}, "failed"),
         ({"__gate_item": "b1"}, "failed"),
         ({"__gate_item": None}, "failed"),
         ({}, "failed"),
@@ -230,6 +233,8 @@ def test_the_batch_is_leased_observed_once_more_and_goes() -> None:
     its.answer()
     state = its.go_on()
     assert (state["do"], state["plan"]["go"], its.acts()) == ("end", True, {})
+    until = state["plan"]["leased_until"]
+    assert until and state["report"].startswith(f"The gate is open for a, b (run run000mine). This run has leased them until {until}: until then no other run ")
     assert [one["acknowledged"] for one in state["observations"]] == [[OURS.lower()], [OURS.lower()], []]
 
 
@@ -248,7 +253,7 @@ def test_leases_that_could_not_be_acquired_are_asked_for_again_after_a_pause() -
     state = its.go_on()
     assert (state["do"], state["pause"], its.acts()) == ("wait", gate_loop.RETRY_SECONDS, {"a": ["acquire"]})
     its.now += 200
-    assert (its.go_on()["do"], its.acts()) == ("finish", {"a": ["acquire"]})
+    assert (its.go_on()["do"], its.acts()) == ("leases", {"a": ["acquire"]})
 
 
 @pytest.mark.parametrize("found", [{"failed": True}, {"failed": True, "leases": ["x"]}])
@@ -280,13 +285,32 @@ def test_what_was_released_must_be_acknowledged_anew() -> None:
     assert its.go_on()["observations"][0]["acknowledged"] == []
 
 
-def test_expired_leases_of_others_are_removed_elsewhere() -> None:
+@pytest.mark.parametrize("is_over", [False, True])
+def test_expired_leases_of_others_are_removed_elsewhere(is_over: bool) -> None:
     its = Gate(capacity=[WEB])
     dead = lease_of_other_run(left=-50)
     its.others["a"] = [of_other("b", 1, leases=[dead]), of_other("c", 1)]
-    state = its.go_on()
-    assert [(one["action"], one["host"], one["expired"]) for one in state["elsewhere"]] == [("release", "b", [dead["name"]])]
-    assert "b" not in state["actions"]
+    its.observed["a"] = observation("a", events=[event(resources=("a",))])
+    state = its.go_on(200 if is_over else 1)
+    assert (state["do"], state["actions"]) == ("leases" if is_over else "wait", {})
+    (first, *others) = state["share"]["a"]
+    assert [(one["action"], one["host"], one["expired"]) for one in first["actions"]] == [("release", "b", [dead["name"]])]
+    # Where others have nothing to remove, they are only observed, and at the end not even that.
+    assert [first["observe"], *(one["observe"] for one in others)] == ([False] if is_over else [True, True])
+    assert not any(one["actions"] for one in others)
+
+
+@pytest.mark.parametrize(("dead", "run_id"), [("run000dead", RUN["id"]), ("", RUN["id"]), (RUN["id"], RUN["id"]), ("run000dead", "")])
+def test_the_leases_of_a_dead_run_are_removed_before_the_first_observation(dead: str, run_id: str) -> None:
+    """Not in check mode, in which a run has no id, and not its own."""
+    asked = request("ab")
+    asked["settings"]["run"] = {**RUN, "id": run_id}
+    state = gate_loop.begin(asked, ["a", "b", "c"], ["a"], (), NOW, dead)
+    removes = dead == "run000dead" and bool(run_id)
+    removal = {"action": "release", "lease": {"run": dead}, "iteration": f"{run_id} iteration 1"}
+    assert state["do"] == ("take" if removes else "observe")
+    assert state["actions"] == ({"a": [{**removal, "host": "a"}]} if removes else {})
+    assert state["share"] == {"a": [{"host": "c", "number": 1, "actions": [{**removal, "host": "c"}] if removes else [], "observe": True}]}
 
 
 # Waiting, and the end
@@ -300,6 +324,7 @@ def test_it_waits_while_an_event_is_listed_and_ends_with_its_time() -> None:
     assert 1 <= state["pause"] <= 30
     its.now += 97.5
     assert (its.go_on()["do"], its.state["pause"]) == ("wait", 1)
+    assert its.state["report"] == f"The gate is closed for a: {its.state['plan']['why'][0]}."
     state = its.go_on(5)
     assert (state["do"], state["plan"]["go"]) == ("end", False)
 
@@ -310,14 +335,14 @@ def test_where_its_time_is_over_its_leases_are_released() -> None:
     its.answer()
     its.observed["a"] = {**its.observed["a"], "events": [event(resources=("a",))]}
     state = its.go_on(200)
-    assert (state["do"], its.acts()) == ("finish", {"a": ["release"]})
+    assert (state["do"], its.acts()) == ("leases", {"a": ["release"]})
     assert its.go_on()["do"] == "end"
 
 
-def test_after_finish_nothing_is_observed() -> None:
+def test_after_the_last_leases_nothing_is_observed() -> None:
     its = Gate()
     its.observed["a"] = observation("a", events=[event(resources=("a",))])
-    before = its.state = {**its.go_on(), "do": "finish"}
+    before = its.state = {**its.go_on(), "do": "leases"}
     its.observed = {}
     assert its.go_on(5000) == {**before, "do": "end"}
 
@@ -336,24 +361,26 @@ def test_a_batch_that_is_done_ends() -> None:
     its.observed["a"] = observation("a", upgrades=[{"name": NAME, "state": "done"}])
     state = its.go_on()
     assert (state["do"], state["plan"]["nothing_to_do"], its.acts()) == ("end", True, {})
+    assert state["report"] == f"upgrade {NAME!r} is done on a."
 
 
 def test_in_check_mode_it_asks_once_and_takes_nothing() -> None:
     without = {**SETTINGS, "run": {"id": ""}}
     its = Gate(check_mode=True, settings=without)
     state = its.go_on()
-    assert (state["do"], state["plan"]["go"], state["actions"], state["elsewhere"]) == ("end", True, {}, [])
+    assert (state["do"], state["plan"]["go"], state["actions"]) == ("end", True, {})
+    assert state["report"] == "The gate would open for a."
     its = Gate(check_mode=True, settings=without, capacity=[])
     its.observed["a"] = observation("a", events=[event(resources=("a",))], leases=[lease_of_other_run(left=-50)])
     state = its.go_on()
-    assert (state["do"], state["plan"]["go"], state["actions"], state["elsewhere"]) == ("end", False, {}, [])
+    assert (state["do"], state["plan"]["go"], state["actions"]) == ("end", False, {})
 
 
 def test_errors_of_what_was_asked_for_are_named() -> None:
     asked = request()
     asked["ask"]["upgrade"] = ""
     its = Gate(asked=asked)
-    with pytest.raises(GateError, match="upgrade must be"):
+    with pytest.raises(WrongInput, match="upgrade must be"):
         its.go_on()
 
 
@@ -367,7 +394,8 @@ def test_whatever_the_hosts_register_a_gate_goes_on_and_ends(others: list[Any], 
     for number in range(300):
         if number == iteration:
             observed, acted, facts, records = of_hosts
-            its.others["a"] = [*others, {"__gate_item": ["b", its.state["number"]], **(observed if isinstance(observed, dict) else {}), "events": acted}]
+            junk = {**(observed if isinstance(observed, dict) else {}), "events": acted}
+            its.others["a"] = [*others, {"__gate_item": {"host": "b", "number": its.state["number"]}, **junk}]
             its.observed["a"] = observed if seconds < 30 else {**observation("a"), "records": records, "leases": acted}
             its.acted["a"], its.facts["b"], its.given["c"] = acted, facts, records
         if its.go_on(its.state["pause"] + seconds)["do"] == "end":
@@ -379,5 +407,5 @@ def test_a_batch_with_wrong_settings_is_refused_before_any_lease() -> None:
     its = Gate(batch=("a", "b"))
     typo = {"drain_methods": [{"method": "probefile"}], "folders": ["/nowhere"]}
     its.given = {"a": typo, "b": typo}
-    with pytest.raises(vm_settings.WrongSettings, match=r"^wrong settings on a, b: .*did you mean probe_file\?.* Nothing was done\.$"):
+    with pytest.raises(WrongInput, match=r"^wrong settings on a, b: .*did you mean probe_file\?.* Nothing was done\.$"):
         its.go_on()

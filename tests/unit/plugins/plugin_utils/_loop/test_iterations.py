@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import iterations
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.iterations import MOST_ITERATIONS
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import pass_loop
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.pass_loop import MOST_ITERATIONS
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import RUN, Pass, observation, plan
 
-TASKS = pathlib.Path(iterations.__file__).parents[3] / "roles" / "respond" / "tasks"
+TASKS = pathlib.Path(pass_loop.__file__).parents[3] / "roles" / "respond" / "tasks"
 # Leases of the run are released, and then the loop is left.
 TO_END = 2
 

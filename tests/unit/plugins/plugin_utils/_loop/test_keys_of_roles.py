@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import lease_time
 from ansible_collections.maintenance.azure.plugins.modules import plan as documented
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.vm_actions import Taken
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import drain_loop, gate_loop, pass_loop
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import batch_loop, gate_loop, pass_loop
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate import make_gate
@@ -27,9 +28,12 @@ ROLES = pathlib.Path(pass_loop.__file__).parents[3] / "roles"
 READ = re.compile(r"__respond_loop\.(?P<key>\w+)(?:\[[^\]]*\](?:\s*\|\s*default\(\{\}\)\))?)?(?:\.(?P<inner>\w+))?")
 # What role gate takes of role respond.
 SHARED = ("tasks/act.yml", "tasks/act_only.yml", "tasks/loop.yml", "tasks/iteration.yml", "tasks/iterations.yml", "tasks/end.yml")
-SHARED_VARIABLES = ("__respond_file", "__respond_actions", "__respond_identity", "__respond_vm_settings_given", "__respond_system")
+SHARED_VARIABLES = ("__respond_file", "__respond_actions", "__respond_identity", "__respond_system")
 PLAN, GATE = make_plan([], now=at(0)), make_gate([], {"upgrade": "x", "batch": ["a"]}, now=at(0))
+# The action adds them to each result.
+OF_ALL: dict[str, Iterable[str]] = {"limits": lease_time.LIMITS}
 OF_PASS: dict[str, Iterable[str]] = {
+    **OF_ALL,
     "plan": PLAN,
     "request": pass_loop.Request.__annotations__,
     "vms": VMSettings.__annotations__,
@@ -55,30 +59,30 @@ def of_role(role: str, *folders: str) -> set[tuple[str, str | None]]:
 def test_role_respond_reads_what_a_pass_keeps() -> None:
     found = of_role("respond", "tasks", "vars")
     assert {("do", None), ("request", "notify_tasks"), ("vms", "drain_methods"), ("assignments", "by_tasks"), ("plan", "requeue")} <= found
-    assert unknown(found, pass_loop.KEYS, OF_PASS) == set()
+    assert unknown(found, {*pass_loop.KEYS, "limits"}, OF_PASS) == set()
 
 
 def test_role_gate_reads_what_a_gate_keeps() -> None:
-    assert unknown(of_role("gate", "tasks", "vars"), gate_loop.KEYS, OF_GATE) == set()
+    assert unknown(of_role("gate", "tasks", "vars"), {*gate_loop.KEYS, "limits"}, {**OF_ALL, **OF_GATE}) == set()
 
 
 def test_role_upgrade_reads_what_its_drains_keep() -> None:
-    assert unknown(of_role("upgrade", "tasks", "vars"), drain_loop.KEYS, {}) == set()
+    assert unknown(of_role("upgrade", "tasks", "vars"), {*batch_loop.KEYS, "limits"}, OF_ALL) == set()
 
 
 def test_role_gate_is_read() -> None:
-    assert {("share", None), ("number", None), ("elsewhere", None), ("gate", "settings"), ("plan", "why")} <= of_role("gate", "tasks", "vars")
+    assert {("share", None), ("limits", "act"), ("gate", "settings"), ("report", None)} <= of_role("gate", "tasks", "vars")
 
 
 @pytest.mark.parametrize("name", SHARED)
 def test_what_both_use_reads_what_both_keep(name: str) -> None:
-    assert unknown(reads((ROLES / "respond" / name).read_text()), pass_loop.KEYS & gate_loop.KEYS & drain_loop.KEYS, {}) == set()
+    assert unknown(reads((ROLES / "respond" / name).read_text()), {*(pass_loop.KEYS & gate_loop.KEYS & batch_loop.KEYS), "limits"}, OF_ALL) == set()
 
 
 @pytest.mark.parametrize("name", SHARED_VARIABLES)
 def test_variables_that_both_use_read_what_both_keep(name: str) -> None:
     variables: dict[str, Any] = yaml.safe_load((ROLES / "respond" / "vars" / "main.yml").read_text())
-    assert unknown(reads(str(variables[name])), pass_loop.KEYS & gate_loop.KEYS & drain_loop.KEYS, {}) == set()
+    assert unknown(reads(str(variables[name])), pass_loop.KEYS & gate_loop.KEYS & batch_loop.KEYS, {}) == set()
 
 
 @pytest.mark.parametrize("text", ["{{ __respond_loop.nothing }}", "{{ (__respond_loop.assignments[x] | default({})).turns }}", "{{ __respond_loop.plan.go }}"])
@@ -100,6 +104,6 @@ def test_a_pass_is_told_from_a_gate() -> None:
 def test_what_is_documented_is_kept() -> None:
     found = set(yaml.safe_load(documented.RETURN))
     # The statistics are ansible-playbook's, and nothing of the next iteration.
-    assert found - {"ansible_stats"} <= pass_loop.KEYS
+    assert found - {"ansible_stats", "limits", "batches", "approvals"} <= pass_loop.KEYS
     # What only the next iteration needs, or a gate, is left out.
     assert {"do", "plan", "contact", "pause", "observations"} <= found

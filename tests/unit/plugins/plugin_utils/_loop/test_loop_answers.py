@@ -160,6 +160,13 @@ def test_events_are_compared_without_case() -> None:
     assert acknowledged(read_answers([asked], [answered((asked, OK))]), {}) == ["upgrade:x"]
 
 
+def test_the_form_in_which_a_liar_lists_an_id_keeps_no_released_lease_acknowledged() -> None:
+    # Its document comes first, so that all VMs are asked with its form of the id.
+    taken, released = action("acquire", event_id=" E1\t"), action("release", event_id="E1")
+    before = {"acknowledged": acknowledged(read_answers([taken], [answered((taken, OK))]), {})}
+    assert acknowledged(read_answers([released], [answered((released, OK))]), before) == []
+
+
 # Anything
 
 

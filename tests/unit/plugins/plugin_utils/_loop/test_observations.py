@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import vm_settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import NO_OBSERVATION, HostResults, hosts_with, observation, resting
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import NO_OBSERVATION, HostResults, observation, resting
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.registers import JUNK, action, answered
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.test_vm_settings import METHODS, TARGETS
@@ -224,11 +224,6 @@ def test_one_that_was_not_reached_stays_as_it_was(observed: Any) -> None:
     before = of(observed, before=of(OBSERVATION))
     assert resting(before) == before
     assert resting(resting(of(OBSERVATION))) == resting(of(OBSERVATION))
-
-
-def test_hosts_by_state() -> None:
-    found = [{"host": "a", "state": "ok"}, {"host": "b", "state": "failed"}, {"host": "c", "state": "ok"}]
-    assert (hosts_with(found, "ok"), hosts_with(found, "resting")) == (["a", "c"], [])
 
 
 # Anything

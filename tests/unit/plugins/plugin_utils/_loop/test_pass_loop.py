@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import pass_loop
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.pass_loop import LoopError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import PolicyError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import (
     DO,
     OWN,
@@ -43,7 +41,7 @@ MINE = {"run": RUN["id"], "event_id": "E1"}
 def test_where_every_host_is_refused_nothing_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step()))
     its.facts = {"vm1": EVIL, "vm2": EVIL}
-    with pytest.raises(LoopError, match=r"vm1: the setting respond_policy comes from its facts .* vm2: .* Nothing was done\."):
+    with pytest.raises(WrongInput, match=r"vm1: the setting respond_policy comes from its facts .* vm2: .* Nothing was done\."):
         its.begin()
     assert its.planned == []
 
@@ -51,7 +49,7 @@ def test_where_every_host_is_refused_nothing_begins(monkeypatch: pytest.MonkeyPa
 def test_a_host_that_has_left_the_play_does_not_make_up_for_refused_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step()))
     its.facts = {"vm1": EVIL}
-    with pytest.raises(LoopError, match="Nothing was done"):
+    with pytest.raises(WrongInput, match="Nothing was done"):
         its.begin(present=["vm1"])
 
 
@@ -65,9 +63,9 @@ def test_a_refused_host_is_a_failed_observation_and_the_others_go_on(monkeypatch
 
 
 def test_errors_of_what_was_asked_for_are_named() -> None:
-    with pytest.raises(PolicyError):
+    with pytest.raises(WrongInput):
         Pass().begin(policy=[{"name": 5}])
-    with pytest.raises(SettingsError, match="unknown setting"):
+    with pytest.raises(WrongInput, match="unknown setting"):
         Pass().begin(settings={"nothing": 1})
 
 
@@ -169,6 +167,14 @@ def test_an_answer_is_read_once_right_after_its_iteration(monkeypatch: pytest.Mo
     its.observed["vm1"]["results"] = [{"action": "approve", "failed": True}]
     state = its.go_on()
     assert (state["observations"][0]["approved"], state["observations"][0]["could_not_approve"]) == (["E1"], [])
+
+
+def test_what_each_vm_was_asked_to_drain_is_counted_by_the_controller(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step(), step("write", "vm2")), plan(step("write")), plan(step()), plan())
+    counted = [[one["drains_asked"] for one in its.begin()["observations"]]]
+    its.observed["vm2"] = SILENT
+    counted += [[one["drains_asked"] for one in its.go_on()["observations"]] for _iteration in range(3)]
+    assert counted == [[0, 0], [1, 0], [1, 0], [2, 0]]
 
 
 def test_a_vm_that_was_asked_and_hangs_has_not_answered(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import shared_folders, vm_settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.pass_loop import LoopError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.shared_folders import by_marks, by_variables, marks
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import Pass, plan, step
 
@@ -45,7 +45,7 @@ def test_a_pass_with_such_hosts_does_not_begin(monkeypatch: pytest.MonkeyPatch) 
     its = Pass(monkeypatch, plan(step()))
     for host in its.hosts:
         its.given[host]["local_records"] = FOLDER
-    with pytest.raises(LoopError, match=r"vm1, vm2 share the records folder .* Nothing was done\."):
+    with pytest.raises(WrongInput, match=r"vm1, vm2 share the records folder .* Nothing was done\."):
         its.begin()
     assert its.planned == []
 

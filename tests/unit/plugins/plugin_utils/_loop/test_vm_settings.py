@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings, WrongSettings, read, refuse_wrong
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings, read, refuse_wrong
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.registers import JUNK
 
 METHODS = [
@@ -22,7 +23,7 @@ METHODS = [
 ]
 TARGETS = [
     {"name": "shop", "method": "haproxy", "server": "web1", "balancers": ["lb1"], "backends": ["app"]},
-    {"name": "3-tasks", "method": "tasks", "server": "", "balancers": [], "backends": []},
+    {"name": "3-tasks", "method": "tasks"},
 ]
 
 
@@ -107,7 +108,7 @@ def test_hosts_with_the_same_fault_share_a_line() -> None:
     typo = {"drain_methods": [{"method": "probefile"}], **FOLDERS}
     vms = {"web1": read(typo, "web1"), "web2": read(typo, "web2"), "db1": read({"labels": 5, **FOLDERS}, "db1"), "db2": read({}, "db2")}
     words = r"^wrong settings on web1, web2: drain_methods, entry 1 .*; wrong settings on db1: respond_labels .* Nothing was done\.$"
-    with pytest.raises(WrongSettings, match=words):
+    with pytest.raises(WrongInput, match=words):
         refuse_wrong(vms)
     refuse_wrong({"db2": vms["db2"]})
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
+from ansible_collections.maintenance.azure.tests.unit.plugins import builders
 
 NOW = 1_800_000_000.0
 SETTINGS = {"pass_interval": 0, "drain_seconds": 200, "undo_seconds": 30}
@@ -21,48 +22,39 @@ def at(seconds: float) -> str:
 
 def event(event_id: str = "E1", resources: tuple[str, ...] = ("vm1",), status: str = "Scheduled", due: float | None = 900, **more: Any) -> dict[str, Any]:
     """An event as a module returns it."""
-    found = {
-        "event_id": event_id,
-        "event_type": "Reboot",
-        "event_status": status,
-        "event_source": "Platform",
-        "resource_type": "VirtualMachine",
-        "resources": list(resources),
-        "not_before": None if due is None or status == "Started" else at(due),
-        "description": "text",
-        "duration_in_seconds": -1,
-        "affects_this_vm": True,
-    }
-    return {**found, **more}
+    not_before = None if due is None or status == "Started" else at(due)
+    return builders.event(event_id, **{"resources": list(resources), "event_status": status, "not_before": not_before, **more})
 
 
 def record(phase: str, its_event: dict[str, Any] | None = None, *, ago: float = 20, order: int = 1, **more: Any) -> dict[str, Any]:
     """A record that entered its phase some time ago."""
     changed = phase not in ("noticed", "held")
     state = {"draining": "begun", "recovered": "undone", "failed": "failed"}.get(phase, "drained")
+    entries = [("noticed", at(-ago - 2))]
+    if changed:
+        entries.append(("draining", at(-ago - 1)))
+    if phase not in ("noticed", "draining"):
+        entries.append((phase, at(-ago)))
     found = {
-        "format": 1,
         "revision": 3,
         "event": its_event or event(),
-        "phase": phase,
-        "reason": None,
-        "history": [{"phase": "noticed", "at": at(-ago - 2)}],
         "boot_id": "boot",
         "rule": {"name": "everything else", "drain": True, "approve": "after_drain", "order": order} if changed else None,
         "verified_at": at(-ago) if state == "drained" else None,
         "told": ["noticed", "held", "failed", "drained", "approved", "started", "gone", "recovered"],
         "methods": [method(state)] if changed else [],
     }
-    if changed:
-        found["history"].append({"phase": "draining", "at": at(-ago - 1)})
-    if phase not in ("noticed", "draining"):
-        found["history"].append({"phase": phase, "at": at(-ago)})
-    return {**found, **more}
+    return builders.record(phase, entries=entries, **{**found, **more})
+
+
+def no_room(its_event: dict[str, Any]) -> dict[str, Any]:
+    """A record that is held because group web has no room."""
+    return record("held", its_event, reason="capacity group 'web' has no room", blocker={"kind": "capacity", "subjects": ["web"]})
 
 
 def method(state: str = "drained", **more: Any) -> dict[str, Any]:
     """A drain method in a record."""
-    return {"id": "1-service", "method": "service", "state": state, "boot_id": "boot", "before": {"web.service": "active"}, "error": None, **more}
+    return builders.method("service", state, **{"before": {"web.service": "active"}, **more})
 
 
 def vm(host: str = "vm1", events: Any = (), records: Any = (), *, state: str = "ok", methods: Any = ("service",), **observation: Any) -> dict[str, Any]:

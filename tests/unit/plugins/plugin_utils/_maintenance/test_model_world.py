@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.bud
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import approval, approval_blockers, intents, undo_order
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Participant
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.participant import Participant
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.world import BrokenRule, World
 
 

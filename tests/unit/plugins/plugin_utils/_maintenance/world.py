@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import copy
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,6 +15,13 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.pla
 
 START = 1_800_000_000.0
 SETTINGS = {"pass_interval": 0, "drain_seconds": 200, "undo_seconds": 30, "retries": 2, "has_health": True, "enabling_seconds": 60}
+
+
+def copied(value: Any) -> Any:
+    """A deep copy of plain data."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    return [copied(item) for item in value] if isinstance(value, list) else value
 
 
 class BrokenRule(AssertionError):
@@ -190,8 +196,8 @@ class World:
             found.append(one)
         return found
 
-    def observation(self, machine: Machine) -> dict[str, Any]:
-        """The result of maintenance_info."""
+    def document(self, machine: Machine) -> list[dict[str, Any]]:
+        """What its metadata service lists now. Whoever gets it must not change it."""
         if self.now >= machine.stale_until:
             listed = [event.document() for event in self.events if not event.over]
             if self.now - machine.enabled_at < 50.0 or self.now < machine.flicker_until:
@@ -201,16 +207,21 @@ class World:
             if listed != machine.shown:
                 machine.incarnation += 1
             machine.shown = listed
+        return machine.shown
+
+    def observation(self, machine: Machine) -> dict[str, Any]:
+        """The result of maintenance_info."""
+        self.document(machine)
         return {
             "vm_name": machine.name,
             "document_incarnation": machine.incarnation,
-            "events": copy.deepcopy(machine.shown),
+            "events": copied(machine.shown),
             "identity": {"name": machine.name, "resource_group": "rg", "subscription_id": "s", "vm_id": machine.name},
             "boot_id": f"{machine.name}-{machine.boot}",
             "now": timestamps.form(self.now),
             "enabled_at": timestamps.form(machine.enabled_at),
             "in_service": machine.serving,
-            "records": copy.deepcopy(list(machine.records.values())),
+            "records": copied(list(machine.records.values())),
             "uptime_seconds": self.now - machine.booted_at,
         }
 
@@ -355,11 +366,14 @@ class World:
         self.cut_chance = 0.0
         for machine in self.machines.values():
             machine.drain_fails_until = min(machine.drain_fails_until, self.now)
+        idle = 0
         for _iteration in range(limit):
             plan = self.run_pass()
             if plan["done"] and all(event.over for event in self.events):
                 break
-            self.advance(min(max(plan["requeue"]["seconds"], 1.0), 30.0))
+            # Where only time helps, it passes faster and faster: a schedule may be as slow as that.
+            idle = 0 if plan["actions"] else idle + 1
+            self.advance(min(max(plan["requeue"]["seconds"], 1.0) * 2.0**idle, 30.0))
         else:
             raise BrokenRule("never done:\n" + "\n".join(self.log))
         for name in self.managed:

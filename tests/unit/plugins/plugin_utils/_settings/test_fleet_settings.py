@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import fleet_settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import option_types
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import options
 
 
 def test_a_setting_of_some_hosts_alone_has_no_effect() -> None:
     many = {f"db{number}": {"respond_paused": "all of it", "drain_methods": [number]} for number in range(5)}
-    assert fleet_settings.differing("web1", {"web1": {"drain_methods": []}, **many}) == [
+    assert option_types.differing("web1", {"web1": {"drain_methods": []}, **many}) == [
         "respond_paused differs on db0, db1, db2 and 2 more and has no effect there: that of web1, the first host of the play, counts for all"
     ]
 
@@ -18,9 +18,9 @@ def test_a_setting_of_some_hosts_alone_has_no_effect() -> None:
 def test_equal_settings_are_no_news() -> None:
     policy = [{"name": "all", "drain": True}]
     variables = {"web1": {"respond_policy": policy}, "web2": {"respond_policy": policy}, "web3": {"respond_policy": [dict(policy[0])]}}
-    assert fleet_settings.differing("web1", variables) == []
-    assert len(fleet_settings.differing("web1", {**variables, "web4": {}})) == 1, "a default is another setting"
+    assert option_types.differing("web1", variables) == []
+    assert len(option_types.differing("web1", {**variables, "web4": {}})) == 1, "a default is another setting"
 
 
 def test_each_is_an_option_of_the_role() -> None:
-    assert set(fleet_settings.NAMES) <= options(["respond"])
+    assert set(option_types.OF_FLEET) <= options(["respond"])

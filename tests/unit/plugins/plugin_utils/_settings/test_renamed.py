@@ -15,9 +15,10 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.maintenance.azure.plugins.action.maintenance_act import ActionModule as MaintenanceAct
 from ansible_collections.maintenance.azure.plugins.action.maintenance_record import ActionModule
-from ansible_collections.maintenance.azure.plugins.filter.no_renamed import FilterModule
+from ansible_collections.maintenance.azure.plugins.filter.maintenance import FilterModule
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import record_arguments
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings, SettingsError, load
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings, load
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import renamed
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import is_setting, setting_names
 
@@ -67,7 +68,7 @@ def test_an_old_variable_among_the_facts_of_a_vm_is_a_setting(name: str) -> None
 @pytest.mark.parametrize("name", renamed.SETTINGS)
 def test_an_old_setting_is_refused_with_its_new_name(name: str) -> None:
     assert hasattr(Settings(), renamed.SETTINGS[name]) and not hasattr(Settings(), name)
-    with pytest.raises(SettingsError, match=f"{name} is {renamed.SETTINGS[name]} now"):
+    with pytest.raises(WrongInput, match=f"{name} is {renamed.SETTINGS[name]} now"):
         load({name: 1})
 
 
@@ -115,8 +116,8 @@ def test_the_changelog_names_each_pair(table: dict[str, str]) -> None:
 @pytest.mark.parametrize("role", ROLES)
 def test_roles_look_for_old_names(role: str) -> None:
     first = (ROOT / "roles" / role / "tasks" / "main.yml").read_text().split("- name:")[2]
-    assert "import_tasks: refuse.yml" in first or "import_tasks: ../../gate/tasks/refuse.yml" in first
-    assert "maintenance.azure.check_request:" in (ROOT / "roles" / "gate" / "tasks" / "refuse.yml").read_text()
+    assert "import_tasks: refuse.yml" in first or "import_tasks: ../../respond/tasks/refuse.yml" in first
+    assert "maintenance.azure.check_settings:" in (ROOT / "roles" / "respond" / "tasks" / "refuse.yml").read_text()
 
 
 def test_a_vm_with_a_variable_of_an_old_name_is_not_asked() -> None:

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.filter.no_settings import FilterModule
+from ansible_collections.maintenance.azure.plugins.filter.maintenance import FilterModule
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import (
     OTHERS,
     RESULTS,

@@ -13,7 +13,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import unevaluated, vm_variables
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import vm_variables
 
 try:
     from ansible.template import trust_as_template
@@ -43,7 +43,8 @@ def test_settings_are_evaluated_and_those_that_are_empty_are_not_set() -> None:
         respond_endpoint="http://127.0.0.1:{{ web_port }}",
         respond_observation_seconds="30", drain_methods_path="methods",
     )  # fmt: skip
-    assert found.settings == {"drain_methods": [{"method": "service", "names": ["shop"]}], "exclude": False, "labels": {"role": "web1"}}
+    methods = {"drain_methods": [{"method": "service", "names": ["shop"]}], "drain_methods_path": "methods"}
+    assert found.settings == {**methods, "exclude": False, "labels": {"role": "web1"}}
     assert {**found.observation, "health": {"port": int(found.observation["health"]["port"])}} == {"health": {"port": 80}, "endpoint": "http://127.0.0.1:80"}
     assert (found.wrong, found.wrong_observation) == ([], [])
 
@@ -104,8 +105,49 @@ def test_a_group_that_is_not_there_is_named_with_the_one_that_was_meant() -> Non
 
 
 def test_any_other_error_is_one_short_line() -> None:
-    long = unevaluated.why("respond_labels", AnsibleUndefinedVariable("template error\n" + "x" * 5000), {})
+    long = vm_variables.why_unevaluated("respond_labels", AnsibleUndefinedVariable("template error\n" + "x" * 5000), {})
     assert long == "respond_labels: it cannot be evaluated: template error."
-    assert unevaluated.why("x", ValueError(), {}) == "x: it cannot be evaluated: ValueError."
+    assert vm_variables.why_unevaluated("x", ValueError(), {}) == "x: it cannot be evaluated: ValueError."
     (line,) = read(respond_labels="{{ 5 | nosuchfilter }}").wrong
     assert line.startswith("respond_labels: it cannot be evaluated: ") and "\n" not in line and len(line) < 300
+
+
+class OfHost(dict[str, Any]):
+    """The variables of another host, as hostvars has them: each is evaluated when it is read."""
+
+    def __getitem__(self, name: str) -> Any:
+        if "nosuch" in str(super().__getitem__(name)):
+            raise AnsibleUndefinedVariable("'nosuch' is undefined")
+        return super().__getitem__(name)
+
+
+def of_other(theirs: dict[str, Any], own: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    return vm_variables.of_other(OfHost(theirs), own, lambda value: f"evaluated {value}" if isinstance(value, str) else value)
+
+
+def test_another_vm_is_observed_with_its_own_settings_where_it_has_them() -> None:
+    theirs = {"respond_endpoint": "{{ text }}", "respond_vm_name": "web2", "respond_health": "port=80", "respond_boot_id": "", "respond_labels": {"a": 1}}
+    own = {**theirs, "respond_endpoint": "mine", "respond_api_version": "auto", "respond_records_path": "/r", "respond_vm_name": "me", "respond_boot_id": "b"}
+    options = {"endpoint": "{{ text }}", "vm_name": "web2", "health": {"port": "80"}, "api_version": "evaluated auto", "records_path": "evaluated /r"}
+    # A value of hostvars is evaluated already: what is in it is text.
+    assert of_other(theirs, own) == (options, [])
+    # Which VM it is, and which boot, is no other one's.
+    assert of_other({}, {"respond_vm_name": "me", "respond_boot_id": "b", "respond_health": {}}) == ({}, [])
+
+
+@pytest.mark.parametrize("name", [f"respond_{option}" for option in vm_variables.OBSERVATION])
+def test_what_another_vm_has_wrong_is_not_that_of_the_host_that_asks(name: str) -> None:
+    found, wrong = of_other({name: "{{ nosuch }}"}, {name: "mine"})
+    assert (name.removeprefix("respond_") in found, wrong) == (False, [f"{name}: 'nosuch' is undefined."])
+
+
+def test_what_core_2_18_lets_through_of_another_vm_ends_its_own_observation_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There a filter or an operator raises what it likes: a division by a cached fact of one VM would end the task for all that the host observes."""
+
+    class Dividing(dict[str, Any]):
+        def __getitem__(self, name: str) -> Any:
+            return 1 / 0
+
+    monkeypatch.setattr(vm_variables, "UNEVALUATED", Exception)
+    found, wrong = vm_variables.of_other(Dividing(respond_endpoint="{{ 1 / ansible_facts.x }}"), {}, str)
+    assert (found, wrong) == ({}, ["respond_endpoint: it cannot be evaluated: division by zero."])

@@ -13,8 +13,8 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import drain_order
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain.rules import parse_rules
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import validation
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import PolicyError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._watcher.drain_content import Content, drain_content
 
 FOLDER = os.path.realpath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 5, "roles", "drain", "tasks", "methods"))
@@ -46,7 +46,7 @@ def test_wrong_methods_are_refused_in_the_words_of_every_other_place(methods: li
 
 
 def test_a_policy_that_cannot_be_compiled_is_refused_where_a_method_runs_on_the_vm() -> None:
-    with pytest.raises(PolicyError, match="rule 1 of the policy: when cannot be checked"):
+    with pytest.raises(WrongInput, match="rule 1 of the policy: when cannot be checked"):
         content(SERVICE, policy=ONLY_JMESPATH)
     assert content(HAPROXY, policy=ONLY_JMESPATH) == {"rules": [], "methods": [], "elsewhere": ["1-haproxy"]}
 

@@ -11,8 +11,7 @@ import pytest
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import DiscoveringTransport
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.places import WindowsPlaces
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.transport import WindowsTransport
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.transport import WindowsPlaces, WindowsTransport
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._windows.played import PreparedCalls
 
 OPTIONS = {"api_version": "auto", "retries": 0}

@@ -8,14 +8,9 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
-from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Killed, Scripted, Vm, step
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Killed, Scripted, step
 
 NAMES = ("1-first", "2-second", "3-third")
-
-
-@pytest.fixture
-def vm(tmp_path):
-    return Vm(tmp_path)
 
 
 @pytest.fixture

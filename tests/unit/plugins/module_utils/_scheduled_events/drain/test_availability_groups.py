@@ -8,9 +8,11 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import availability_groups as groups
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Task
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.failover_cluster import Replica
 
-AROUND = groups.Surroundings({"sql2": "b", "SQL3": "c", "SQL9": "i"}, {"b": "VM2", "c": "VM3"}, {"vm1"})
+TASK = Task({}, {}, "new", None, {}, resources=["vm1"], members={"b": "VM2", "c": "VM3"})
+AROUND = groups.Surroundings({"sql2": "b", "SQL3": "c", "SQL9": "i"}, TASK.why_not)
 
 
 def replica(name, **more):
@@ -42,7 +44,7 @@ def test_one_that_would_lose_something_may_not(other):
 
 def test_whether_the_event_hits_it_must_be_known():
     replicas = [HERE, replica("SQL2"), replica("SQL3")]
-    assert groups.candidates("Orders", replicas, AROUND._replace(vms={"c": "Vm1"})) == {
+    assert groups.candidates("Orders", replicas, AROUND._replace(why_not=TASK._replace(members={"c": "Vm1"}).why_not)) == {
         "sql2": "the name of b in Azure is not known",
         "SQL3": "its VM Vm1 is hit by the same event",
     }

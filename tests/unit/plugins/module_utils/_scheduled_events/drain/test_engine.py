@@ -9,31 +9,18 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.engine import said
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.journal import entry_of
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer, Method
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.recorded import Recorded, find_method
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import (
     ABOUT,
     Killed,
     Scripted,
-    Vm,
     step,
 )
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT
 
 DEADLINE = "2026-11-21T20:55:00Z"
-
-
-@pytest.fixture
-def vm(tmp_path):
-    return Vm(tmp_path)
-
-
-@pytest.fixture
-def method(monkeypatch):
-    scripted = Scripted()
-    monkeypatch.setitem(registry.METHODS, "scripted", scripted)
-    return scripted
 
 
 def killed_in_begin(_machine, _task):
@@ -96,6 +83,16 @@ def test_what_was_found_is_written_once_over_all_attempts(vm, method):
         assert outcome.state == "failed" and "1-scripted: broken" in outcome.error
         assert (vm.entry("1-scripted")["before"], vm.record()["attempts"]) == ({"was": "found 1"}, number)
     assert vm.phases() == ["draining", "failed"] * 3
+
+
+def test_each_refusal_counts_so_that_retries_are_limited_and_backed_off(vm, method):
+    def refuse(_machine, _task):
+        raise OSError("no other node")
+
+    method.find = refuse
+    for number in range(1, 4):
+        assert vm.drain(step()).state == "failed"
+        assert (vm.record()["attempts"], vm.phases(), vm.entry("1-scripted")["before"]) == (number, ["failed"] * number, None)
 
 
 def test_a_drain_after_its_undo_finds_anew(vm, method):
@@ -437,14 +434,14 @@ def watched(monkeypatch):
 
 def test_each_function_is_given_the_event_and_how_far_the_method_is(vm, watched):
     given = {"names": ["a"], "more": 1}
-    vm.drain(step(given=given, override={"more": 2}), deadline=DEADLINE, peers={"web2": "vm_2"})
+    vm.drain(step(given=given, override={"more": 2}), deadline=DEADLINE, members={"web2": "vm_2"})
     assert [(name, task.state, task.finding, task.present) for name, task in watched.tasks] == [
         ("find", "new", {}, {}),
         ("begin", "found", {"was": "in"}, {"was": "in"}),
         ("check", "found", {"was": "in"}, {}),
     ]
     for name, task in watched.tasks:
-        assert (task.options, task.resources, task.peers) == ({"names": ["a"], "more": 2}, ["vm_0", "vm_1"], {"web2": "vm_2"})
+        assert (task.options, task.resources, task.members) == ({"names": ["a"], "more": 2}, ["vm_0", "vm_1"], {"web2": "vm_2"})
         assert (task.environment["MAINTENANCE_EVENT_ID"], task.environment["MAINTENANCE_EVENT_DEADLINE"]) == (EVENT, DEADLINE)
         assert (task.since is None) is (name == "find")
     watched.tasks.clear()
@@ -514,9 +511,9 @@ def test_an_error_is_named_where_it_says_little(error, words):
 ])  # fmt: skip
 def test_a_method_is_untouched_before_it_has_found_anything_and_when_it_is_undone(state, before, untouched):
     record = {"methods": [{"id": "a", "state": "drained"}, {"id": "b", "state": state, "before": before, "options": None}]}
-    entry = entry_of(record, "b")
+    entry = find_method(record, "b")
     assert (entry.untouched, entry.options) == (untouched, {})
-    assert entry_of(record, "c") == entry_of(None, "b") == ("new", None, {}, None, None, None)
+    assert (find_method(record, "c"), find_method(None, "b")) == (Recorded("c", ""), Recorded("b", ""))
 
 
 @pytest.mark.parametrize(

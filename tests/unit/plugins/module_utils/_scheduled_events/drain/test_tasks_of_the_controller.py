@@ -9,15 +9,10 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import OrderError, drain_order
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
-from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Vm, step
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import step
 
 HAPROXY = "1-haproxy"
 PAST = "2026-11-21T20:55:00Z"
-
-
-@pytest.fixture
-def vm(tmp_path):
-    return Vm(tmp_path)
 
 
 def told(answer=None, *, finding=None, **keys):

@@ -9,12 +9,7 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer
-from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Killed, Scripted, Vm, step
-
-
-@pytest.fixture
-def vm(tmp_path):
-    return Vm(tmp_path)
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Killed, Scripted, step
 
 
 @pytest.fixture
@@ -175,9 +170,10 @@ def test_what_is_reported_while_it_is_still_undone_is_recorded(vm, methods):
     methods[1].undos = [Answer("undoing", "still at it")] * 2
     vm.undo(step("second"))
     vm.undo(step("second", ends=False, report="lb2: by hand"))
-    assert (vm.entry("1-second")["state"], vm.entry("1-second")["error"]) == ("undoing", "still at it")
+    found = vm.entry("1-second")
+    assert (found["state"], found["error"], found["error_kind"]) == ("undoing", "still at it", None)
     vm.undo(step("second", ends=False, report="lb2: by hand"))
-    assert vm.entry("1-second")["error"] == "lb2: by hand"
+    assert (vm.entry("1-second")["error"], vm.entry("1-second")["error_kind"]) == ("lb2: by hand", "by_hand")
 
 
 def test_with_nothing_to_undo_the_record_says_so(vm, methods):

@@ -161,4 +161,4 @@ def test_a_file_of_another_user_is_kept_and_not_used(folder, monkeypatch):
 
 
 def test_without_a_directory_nothing_is_wrong(tmp_path):
-    assert RecordStore(LocalFiles(str(tmp_path / "none")), FakeHost()).read_all() == ([], [], True)
+    assert RecordStore(LocalFiles(str(tmp_path / "none")), FakeHost()).read_all() == ([], [], True, True)

@@ -20,16 +20,6 @@ hypothesis = pytest.importorskip("hypothesis")
 st = hypothesis.strategies
 
 
-@pytest.fixture
-def host():
-    return FakeHost()
-
-
-@pytest.fixture
-def files(tmp_path):
-    return LocalFiles(str(tmp_path / "records"))
-
-
 def content(files):
     with open(os.path.join(files.where, "asked")) as stream:
         return json.load(stream)
@@ -37,7 +27,7 @@ def content(files):
 
 def test_the_first_observation_enables(files, host):
     asked = note_asked(files, host)
-    assert asked == (utc_text(START), True, [])
+    assert asked == (utc_text(START), True, [], None)
     assert os.listdir(files.where) == ["asked"]
 
 
@@ -45,13 +35,13 @@ def test_the_first_observation_enables(files, host):
 def test_enabling_takes_five_minutes(files, host, passed, recently):
     note_asked(files, host)
     host.pass_time(passed)
-    assert note_asked(files, host) == (utc_text(START), recently, [])
+    assert note_asked(files, host) == (utc_text(START), recently, [], None)
 
 
 def test_a_day_of_silence_enables_anew(files, host):
     note_asked(files, host)
     host.pass_time(86401)
-    assert note_asked(files, host) == (utc_text(START + 86401), True, [])
+    assert note_asked(files, host) == (utc_text(START + 86401), True, [], None)
 
 
 def test_asking_now_and_then_is_no_silence(files, host):
@@ -77,7 +67,7 @@ def test_a_clock_that_jumps_within_a_boot_changes_nothing(files, host, jump):
     host.pass_time(1000)
     host.seconds += jump
     for _observation in range(3):
-        assert note_asked(files, host) == (utc_text(START), False, [])
+        assert note_asked(files, host) == (utc_text(START), False, [], None)
         host.pass_time(70)
 
 
@@ -87,27 +77,27 @@ def test_a_clock_that_goes_back_over_a_reboot_changes_nothing(files, host):
     host.seconds -= 10 * 86400
     assert note_asked(files, host).enabled_at == utc_text(START)
     host.pass_time(281)
-    assert note_asked(files, host) == (utc_text(START), False, [])
+    assert note_asked(files, host) == (utc_text(START), False, [], None)
 
 
 def test_a_day_of_silence_over_a_reboot(files, host):
     note_asked(files, host)
     host.seconds += 86401
     host.reboot("boot-2")
-    assert note_asked(files, host) == (utc_text(START + 86401), True, [])
+    assert note_asked(files, host) == (utc_text(START + 86401), True, [], None)
 
 
 def test_without_boot_id_and_uptime_the_clock_counts(files):
     host = FakeHost(boot_id=None, uptime=None)
     note_asked(files, host)
     host.seconds += 400
-    assert note_asked(files, host) == (utc_text(START), False, [])
+    assert note_asked(files, host) == (utc_text(START), False, [], None)
     host.seconds += 90000
     assert note_asked(files, host).enabled_recently
 
 
 def test_check_mode_writes_nothing(files, host):
-    assert note_asked(files, host, write=False) == (utc_text(START), True, [])
+    assert note_asked(files, host, write=False) == (utc_text(START), True, [], None)
     assert not os.path.exists(files.where)
 
 
@@ -117,6 +107,16 @@ def test_where_nothing_can_be_written_it_is_said(files, host):
     asked = note_asked(files, host)
     assert (asked.enabled_at, asked.enabled_recently) == (None, True)
     assert len(asked.problems) == 1 and files.where in asked.problems[0]
+    assert asked.cannot_write is None, "it may be a damaged marker"
+
+
+def test_where_nothing_can_be_written_a_key_of_its_own_says_so(files, host, monkeypatch):
+    def full(*_given):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files, "write_exclusive", full)
+    asked = note_asked(files, host)
+    assert asked.problems == [asked.cannot_write] == [f"cannot write records to {files.where}: No space left on device."]
 
 
 @pytest.mark.parametrize("broken", [b"", b"{", b"[]", b"\xff", b'{"asked": 1, "enabled": 2}', b"[" * 100000])
@@ -124,9 +124,9 @@ def test_a_broken_marker_counts_as_none_and_is_mended(files, host, broken):
     files.make()
     with open(os.path.join(files.where, "asked"), "wb") as stream:
         stream.write(broken)
-    assert note_asked(files, host) == (utc_text(START), True, [])
+    assert note_asked(files, host) == (utc_text(START), True, [], None)
     host.pass_time(400)
-    assert note_asked(files, host) == (utc_text(START), False, [])
+    assert note_asked(files, host) == (utc_text(START), False, [], None)
 
 
 moment = st.fixed_dictionaries(

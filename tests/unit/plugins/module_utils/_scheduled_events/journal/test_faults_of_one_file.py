@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import LEFTOVER_SECONDS, RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import LONGEST_SECONDS, ReplicaStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.tombstones import KEPT_SECONDS, Tombstones
-from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import FakeHost, record_change
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import record_change
 
 METHOD = {"id": "1-haproxy", "method": "haproxy", "before": {}, "state": "drained", "outside": True}
 EVENTS = ["e1", "e2", "e3", "e4"]
@@ -53,11 +53,6 @@ class FaultyFiles(LocalFiles):
         self.make()
         with open(os.path.join(self.where, name), "wb") as stream:
             stream.write(content)
-
-
-@pytest.fixture
-def host():
-    return FakeHost()
 
 
 @pytest.fixture

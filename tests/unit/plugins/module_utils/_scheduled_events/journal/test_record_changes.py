@@ -37,10 +37,18 @@ def test_a_new_record_begins_with_noticed_and_has_every_key():
     assert record["event"]["event_type"] == "Freeze"
     assert "raw" not in record["event"]
     assert set(record) == {
-        *("format", "revision", "event", "phase", "reason", "history", "vm_id", "vm_name", "boot_id", "rule", "decision", "attempts"),
+        *("format", "revision", "event", "phase", "reason", "blocker", "history", "vm_id", "vm_name", "boot_id", "rule", "decision", "attempts"),
         *("deadline", "verified_at", "approving_at", "approved_at", "started_at", "missing_since", "undone"),
         *("told", "untold", "outcome", "watcher", "methods"),
     }
+
+
+def test_the_blocker_is_that_of_the_reason():
+    full = {"kind": "capacity", "subjects": ["web"]}
+    held = apply_change(None, EVENT, RecordChange(changes={"phase": "held", "reason": "no room", "blocker": full}), NOON)
+    assert held["blocker"] == full
+    assert apply_change(held, EVENT, RecordChange(stamp=("missing_since",)), NOON)["blocker"] == full
+    assert apply_change(held, EVENT, RecordChange(changes={"phase": "failed", "reason": "it hangs"}), NOON)["blocker"] is None
 
 
 def test_a_new_record_may_begin_in_another_phase():

@@ -16,17 +16,11 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
-    FakeHost,
     as_unprivileged_user,
     record_change,
 )
 
 NAME = "event-" + EVENT.lower()
-
-
-@pytest.fixture
-def host():
-    return FakeHost()
 
 
 @pytest.fixture
@@ -45,7 +39,7 @@ def put(records, name, content):
 
 
 def test_without_a_directory_there_are_no_records(records):
-    assert records.read_all() == ([], [], True)
+    assert records.read_all() == ([], [], True, True)
     assert records.read(EVENT) is None
     assert not os.path.exists(records.files.where)
 
@@ -229,7 +223,7 @@ def test_files_that_are_none_of_ours_are_left_alone(records):
     for name in ("README", "event-x.json", "event-x.0.json", "event-x.01.json", "event-x.1.json.bak", ".event-x.1.json"):
         put(records, name, "x")
     names = present(records)
-    assert records.read_all() == ([], [], True)
+    assert records.read_all() == ([], [], True, True)
     records.write("x", record_change())
     assert present(records) == sorted(names + ["event-x.1.json"])
 

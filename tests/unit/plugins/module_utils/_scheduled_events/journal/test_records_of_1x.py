@@ -49,6 +49,10 @@ def files(tmp_path):
     return lambda path: LocalFiles(str(shutil.copytree(path.parent, tmp_path / "records")))
 
 
+def _with_kinds(methods):
+    return [{"error_kind": None, **one} for one in methods]
+
+
 def test_each_kind_of_each_release_is_here():
     assert sum(map(len, OF_KIND.values())) == len(EVERY)
     found = {(path.relative_to(VECTORS).parts[0], kind) for kind, paths in OF_KIND.items() for path in paths}
@@ -62,8 +66,9 @@ def test_a_record_is_read_as_it_was_written(path, files, host):
     reading = RecordStore(files(path), host).read_all(content["vm_id"])
     assert reading.problems == [] and reading.readable
     (record,) = [one for one in reading.records if one["event"]["event_id"] == content["event"]["event_id"]]
-    # What 1.x could not know is missing in its files: no watcher began its records.
-    assert record == {"watcher": None, "untold": None, **{key: value for key, value in content.items() if key != "lineage"}}
+    # What 1.x could not know is missing in its files: no watcher began its records, and its reasons and failures have no kind.
+    written = {key: value for key, value in content.items() if key != "lineage"}
+    assert record == {"watcher": None, "untold": None, "blocker": None, **written, "methods": _with_kinds(written["methods"])}
 
 
 @each("event-")
@@ -74,7 +79,7 @@ def test_a_record_is_written_on(path, files, host):
     after = store.write(content["event"]["event_id"], change).after
     assert after["phase"] == "recovered" and after["revision"] == content["revision"] + 1
     assert after["history"][:-1] == content["history"], "what 1.x did stays in the timeline"
-    assert after["methods"] == content["methods"] and after["rule"] == content["rule"]
+    assert after["methods"] == _with_kinds(content["methods"]) and after["rule"] == content["rule"]
     # A key that this version has no use for is kept: the controller beside it may be of 1.x.
     assert set(content) - {"lineage"} <= set(after)
 

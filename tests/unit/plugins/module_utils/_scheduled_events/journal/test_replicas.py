@@ -29,18 +29,12 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
-    FakeHost,
     as_unprivileged_user,
     record_change,
 )
 
 METHOD = {"id": "1-haproxy", "method": "haproxy", "before": {"balancers": {}}, "outside": True}
 NAME = replica_name("web1", EVENT)
-
-
-@pytest.fixture
-def host():
-    return FakeHost()
 
 
 @pytest.fixture
@@ -74,7 +68,7 @@ def test_a_copy_is_no_record_of_the_vm_that_it_lies_on(records, replicas, host):
     assert replicas.write("web1", "VM-1", record).changed
     assert present(replicas) == [NAME]
     assert replicas.read_all() == ([{"vm": "web1", "vm_id": "VM-1", "keeper_vm_id": None, "record": only(record)}], [])
-    assert RecordStore(replicas.files, host).read_all("VM-2", set_aside=True) == ([], [], True)
+    assert RecordStore(replicas.files, host).read_all("VM-2", set_aside=True) == ([], [], True, True)
     assert present(replicas) == [NAME]
     mode = os.stat(replicas.files.where).st_mode
     assert stat.S_IMODE(mode) == 0o700

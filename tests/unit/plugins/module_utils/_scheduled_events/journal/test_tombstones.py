@@ -10,25 +10,14 @@ import os
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, empty_record
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import LONGEST_SECONDS
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.tombstones import KEPT_SECONDS, Tombstones, tombstone_name
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import change_records, record_arguments
-from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT, FakeHost
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT
 
 METHOD = {"id": "1-haproxy", "method": "haproxy", "before": {}, "state": "undone", "outside": True}
 NAME = tombstone_name(EVENT)
-
-
-@pytest.fixture
-def host():
-    return FakeHost()
-
-
-@pytest.fixture
-def files(tmp_path):
-    return LocalFiles(str(tmp_path / "records"))
 
 
 def change(files, host, check_mode=False, **options):

@@ -124,7 +124,7 @@ def test_the_roles_write_no_other_phase():
             if name.endswith(".yml") and os.path.basename(folder) != "files":
                 with open(os.path.join(folder, name), encoding="utf-8") as stream:
                     written |= set(re.findall(r"[{ ]'?phase'?: '?([a-z]+)'?", stream.read()))
-    assert written & set(PHASES) == {"recovered", "approved"}
+    assert written & set(PHASES) == {"recovered"}
 
 
 # --- Any history ---------------------------------------------------------------------------------------------------------------

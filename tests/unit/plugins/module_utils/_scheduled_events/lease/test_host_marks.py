@@ -19,11 +19,6 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._sche
 ONE, TWO = "1" * 32, "2" * 32
 
 
-@pytest.fixture
-def files(tmp_path):
-    return LocalFiles(str(tmp_path / "records"))
-
-
 def test_hosts_with_one_folder_return_each_others_marks_and_others_do_not(tmp_path, files):
     other = LocalFiles(str(tmp_path / "other"))
     assert leave_mark(files, FakeHost(), ONE) == [ONE]

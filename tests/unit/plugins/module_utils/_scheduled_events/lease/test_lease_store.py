@@ -27,15 +27,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
     START,
-    FakeHost,
 )
 
 MINE, THEIRS = "run000mine", "run00other"
-
-
-@pytest.fixture
-def host():
-    return FakeHost()
 
 
 @pytest.fixture
@@ -167,7 +161,7 @@ def test_a_time_limit_that_is_none_is_refused(leases, seconds):
 def test_leases_are_no_records_and_records_no_leases(leases, host):
     leases.make(MINE, EVENT, 10)
     records = RecordStore(leases.files, host)
-    assert records.read_all() == ([], [], True)
+    assert records.read_all() == ([], [], True, True)
     change(leases, changes={"phase": "noticed"})
     assert len(leases.read_all().leases) == 1
     assert len(records.read_all().records) == 1

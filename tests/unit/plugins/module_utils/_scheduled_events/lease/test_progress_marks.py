@@ -10,25 +10,14 @@ import os
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import change_leases
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE, LeaseLost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import ProgressMarks, progress_mark_name
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import change_records, record_arguments
-from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import FakeHost
 
 RUN, NAME = "run000mine", "Kernel November"
-
-
-@pytest.fixture
-def host():
-    return FakeHost()
-
-
-@pytest.fixture
-def files(tmp_path):
-    return LocalFiles(str(tmp_path / "records"))
 
 
 def mark(files, host, state, *, check_mode=False, leased=True, name=NAME, digest=None, **more):
@@ -130,15 +119,14 @@ def test_invalid_names_are_refused(files, host, name):
         mark(files, host, "begun", name=name, leased=False)
 
 
-def test_a_lease_that_is_removed_during_its_renewal_counts_as_new(files, host, monkeypatch):
+def test_a_lease_that_is_removed_during_its_renewal_is_lost(files, host, monkeypatch):
     """A run that renews continues only if its lease was never lost: another run, which removed it, may hold a lease as well."""
-    event_id = UPGRADE + NAME
-    options = {key: spec.get("default") for key, spec in record_arguments().items()}
-    options.update(state="leased", event_id=event_id, lease={"run": RUN, "seconds": 600})
-    first = change_records(files, host, options, False, lambda line: None)
+    leases, event_id = LeaseStore(files, host), UPGRADE + NAME
+    options = {"event_id": event_id, "lease": {"run": RUN, "seconds": 600}}
+    first = change_leases(leases, {**options, "state": "leased"}, False)
     assert first["diff"]["before"]["leases"] == []
     host.pass_time(1)
-    renewed = change_records(files, host, options, False, lambda line: None)
+    renewed = change_leases(leases, {**options, "state": "renewed"}, False)
     assert renewed["diff"]["before"]["leases"] == first["leases"]
     real = LeaseStore.renew
 
@@ -148,5 +136,17 @@ def test_a_lease_that_is_removed_during_its_renewal_counts_as_new(files, host, m
         return real(self, *given)
 
     monkeypatch.setattr(LeaseStore, "renew", renew)
-    host.pass_time(1)
-    assert change_records(files, host, options, False, lambda line: None)["diff"]["before"]["leases"] == []
+    with pytest.raises(LeaseLost):
+        change_leases(leases, {**options, "state": "renewed"}, False)
+    assert leases.own(RUN) == []
+
+
+def test_a_mark_may_acquire_its_lease(files, host):
+    options = {key: spec.get("default") for key, spec in record_arguments().items()}
+    options.update(state="marked", upgrade={"name": NAME, "state": "begun"}, lease={"run": RUN})
+    with pytest.raises(LeaseLost):
+        change_records(files, host, options, False, lambda line: None)
+    options["lease"]["acquire"] = True
+    assert change_records(files, host, options, True, lambda line: None)["changed"] and LeaseStore(files, host).own(RUN) == [], "check mode acquires none"
+    assert change_records(files, host, options, False, lambda line: None)["upgrade"]["state"] == "begun"
+    assert len(LeaseStore(files, host).own(RUN)) == 1

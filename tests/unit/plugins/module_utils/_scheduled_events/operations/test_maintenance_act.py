@@ -12,13 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.failover_cluster import ClusterRole, ClusterState
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations import maintenance_act as module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
-from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import ABOUT, RUN, Scripted, Vm, step
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import ABOUT, RUN, Vm, step
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import FakeTransport, document, raw_event
 
@@ -71,13 +70,6 @@ class Acted:
 @pytest.fixture
 def act(tmp_path):
     return Acted(tmp_path)
-
-
-@pytest.fixture
-def method(monkeypatch):
-    scripted = Scripted()
-    monkeypatch.setitem(registry.METHODS, "scripted", scripted)
-    return scripted
 
 
 def action(kind, **keys):
@@ -355,9 +347,9 @@ def test_what_a_method_notes_and_hands_over_is_in_the_result(act, method):
     method.checks = [Answer("drained", note="Nothing was done.\x1b[2J")]
     (result,) = act(drain(stop_at_finding=True))["results"]
     assert (result["warning"], result["handover"], act.warnings) == ("Nothing was done.\x1b[2J", {}, ["Nothing was done.\\x1b[2J"])
-    method.handover = lambda machine, task: {"Orders": " ".join((task.peers["sql2"], task.resources[0], task.present["was"]))}
+    method.handover = lambda machine, task: {"Orders": " ".join((task.members["sql2"], task.resources[0], task.present["was"]))}
     method.checks = ["lost"]
-    (result,) = act(drain(stop_at_finding=True, peers={"sql2": "two"}))["results"]
+    (result,) = act(drain(stop_at_finding=True, members={"sql2": "two"}))["results"]
     assert (result["state"], result["handover"], method.calls[-1]) == ("found", {"Orders": "two vm_0 in"}, "find")
 
 

@@ -34,16 +34,6 @@ OPTIONS = {"affecting": "any", "include_raw": False, "vm_name": None, "health": 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 
 
-@pytest.fixture
-def host():
-    return FakeHost()
-
-
-@pytest.fixture
-def files(tmp_path):
-    return LocalFiles(str(tmp_path / "records"))
-
-
 def take(files, host, *script, instance=INSTANCE, check_mode=False, **options):
     client, warnings = fake_client(FakeTransport(*(script or (document(3, raw_event()),)), instance=instance))
     result = observe(client, files, host, dict(OPTIONS, **options), check_mode)
@@ -56,6 +46,7 @@ def test_an_observation_has_every_key(files, host):
     assert set(seen) - {"warnings"} == {
         *("vm_name", "document_incarnation", "api_version", "events", "identity", "boot_id", "system", "now", "enabled_at"),
         *(
+            "cannot_write",
             "enabled_recently",
             "in_service",
             "in_service_why",

@@ -149,7 +149,7 @@ def test_from_an_event_to_its_message(watcher: Watcher, simulator: Simulator) ->
     assert asker.returncode == 0 and errors == ""
 
 
-def test_figures_of_the_asker_and_of_the_records(watcher: Watcher, simulator: Simulator) -> None:
+def test_metrics_of_the_asker_and_of_the_records(watcher: Watcher, simulator: Simulator) -> None:
     asker = subprocess.Popen(watcher.command("ask"))
     files = {name: watcher.folder / "figures" / f"maintenance_{name}.prom" for name in ("watch", "records")}
     try:
@@ -165,13 +165,13 @@ def test_figures_of_the_asker_and_of_the_records(watcher: Watcher, simulator: Si
     assert sorted(path.name for path in (watcher.folder / "figures").iterdir()) == ["maintenance_records.prom", "maintenance_watch.prom"]
 
 
-def test_without_the_folder_for_figures_it_asks_all_the_same(watcher: Watcher) -> None:
+def test_without_the_folder_for_metrics_it_asks_all_the_same(watcher: Watcher) -> None:
     (watcher.folder / "figures").rmdir()
     asker = subprocess.Popen(watcher.command("ask"), stderr=subprocess.PIPE, text=True)
     until(lambda: watcher.state.get("answers"))
     asker.terminate()
     _nothing, errors = asker.communicate(timeout=10)
-    assert asker.returncode == 0 and errors.count("cannot write figures") == 1 and len(errors.splitlines()) == 1
+    assert asker.returncode == 0 and errors.count("cannot write metrics") == 1 and len(errors.splitlines()) == 1
 
 
 def test_it_reports_to_systemd_what_it_does(watcher: Watcher) -> None:

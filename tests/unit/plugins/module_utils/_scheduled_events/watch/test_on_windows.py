@@ -218,7 +218,7 @@ except PermissionError:
     ("changes", "words"),
     [
         ({"drain_types": ["Preempt"]}, "drain_types"),
-        ({"figures_folder": "/figures"}, "figures_folder"),
+        ({"figures_folder": "/metrics"}, "figures_folder"),
         ({"system": "dos"}, "system"),
     ],
 )

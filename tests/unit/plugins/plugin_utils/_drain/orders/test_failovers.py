@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders import failovers
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders import vm_actions
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.method_orders import drain_orders
 
 WSFC = {"method": "wsfc", "availability_groups": ["Orders", "Bills"], "replicas": {"SQL2": "sql2", "SQL3": "sql3"}}
@@ -21,11 +20,11 @@ def first_step(methods: Any, record: Any = None) -> Any:
 
 
 def test_host_and_instance_are_those_of_the_settings() -> None:
-    assert failovers.failovers({"Orders": "SQL3", "Bills": "SQL2"}, first_step(WSFC), "sql1") == [
+    assert vm_actions.failovers({"Orders": "SQL3", "Bills": "SQL2"}, first_step(WSFC), "sql1") == [
         {"host": "sql2", "instance": "SQL2", "group": "Bills", "primary": ["sql1"]},
         {"host": "sql3", "instance": "SQL3", "group": "Orders", "primary": ["sql1"]},
     ]
-    assert failovers.failovers({}, first_step(WSFC), "sql1") == failovers.failovers(None, first_step(WSFC), "sql1") == []
+    assert vm_actions.failovers({}, first_step(WSFC), "sql1") == vm_actions.failovers(None, first_step(WSFC), "sql1") == []
 
 
 @pytest.mark.parametrize(("settings", "drained", "nodes"), [
@@ -38,14 +37,14 @@ def test_the_settings_say_which_node_must_be_primary(settings: dict[str, Any], d
     options = {"node": "SQL3", "replicas": {"SQL3": drained}, "availability_groups": ["Orders"]}
     record = {"phase": "draining", "methods": [{"id": "1-wsfc", "method": "wsfc", "state": "found", "before": before, "options": options}]}
     for one in (None, record):
-        (found,) = failovers.failovers({"Orders": "SQL2"}, first_step({**WSFC, **settings}, one), drained)
+        (found,) = vm_actions.failovers({"Orders": "SQL2"}, first_step({**WSFC, **settings}, one), drained)
         assert found["primary"] == nodes
 
 
 @pytest.mark.parametrize("handover", [{"Orders": "SQL9"}, {"Payroll": "SQL2"}, {"Orders": "sql2"}, {"Orders": ["SQL2"]}, {"Orders": None}])
 def test_what_the_settings_do_not_name_is_an_error(handover: Any) -> None:
     with pytest.raises(ValueError, match="the settings of method 1-wsfc do not name availability group"):
-        failovers.failovers(handover, first_step(WSFC), "sql1")
+        vm_actions.failovers(handover, first_step(WSFC), "sql1")
 
 
 def test_a_record_adds_neither_a_group_nor_a_replica() -> None:
@@ -53,10 +52,10 @@ def test_a_record_adds_neither_a_group_nor_a_replica() -> None:
     record = {"phase": "draining", "methods": [{"id": "1-wsfc", "method": "wsfc", "state": "found", "before": {"moved": {}}, "options": options}]}
     step = first_step({**WSFC, "availability_groups": ["Orders"]}, record)
     assert step["options"] == options
-    assert failovers.failovers({"Orders": "SQL2"}, step, "sql1") == [{"host": "sql2", "instance": "SQL2", "group": "Orders", "primary": ["sql1"]}]
+    assert vm_actions.failovers({"Orders": "SQL2"}, step, "sql1") == [{"host": "sql2", "instance": "SQL2", "group": "Orders", "primary": ["sql1"]}]
     for handover in ({"Payroll": "SQL2"}, {"Orders": "SQL9"}):
         with pytest.raises(ValueError, match="do not name"):
-            failovers.failovers(handover, step, "sql1")
+            vm_actions.failovers(handover, step, "sql1")
 
 
 @pytest.mark.parametrize(("answers", "words"), [
@@ -69,35 +68,4 @@ def test_a_record_adds_neither_a_group_nor_a_replica() -> None:
     (None, ""),
 ])  # fmt: skip
 def test_what_failed(answers: Any, words: str) -> None:
-    assert failovers.failure(answers) == words
-
-
-class Variables(Mapping[str, Any]):
-    """Like hostvars: only what is asked for is made."""
-
-    def __init__(self, **known: Any) -> None:
-        self.known = known
-        self.asked: list[str] = []
-
-    def __getitem__(self, host: str) -> Any:
-        self.asked.append(host)
-        return self.known[host]
-
-    def __contains__(self, host: object) -> bool:
-        return host in self.known
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.known)
-
-    def __len__(self) -> int:
-        return len(self.known)
-
-
-def test_names_in_azure_are_as_observed_or_as_configured() -> None:
-    variables = Variables(sql2={"observe_result": {"vm_name": "two"}, "respond_vm_name": "2"}, sql3={"observe_result": {}, "respond_vm_name": "3"}, web1={})
-    assert failovers.peers([{"method": "none"}, WSFC], variables) == {"sql2": "two", "sql3": "3"}
-    assert variables.asked == ["sql2", "sql3"]
-    for observed in (None, "x", {"vm_name": None}):
-        assert failovers.peers([WSFC], Variables(sql2={"observe_result": observed})) == {}
-    assert failovers.peers([{"method": "own", "replicas": {"a": "sql2"}}, {**WSFC, "replicas": "x"}, "x"], variables) == {}
-    assert failovers.peers(None, variables) == {}
+    assert vm_actions.failover_failure(answers) == words

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.segments import segments
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.vm_actions import segments
 
 
 def step(kind: str, **keys: Any) -> Any:

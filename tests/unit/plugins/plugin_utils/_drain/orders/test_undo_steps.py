@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.method_orders import drain_orders, finding_of, undo_orders
+from ansible_collections.maintenance.azure.tests.unit.plugins import builders
 
 READY = {"state": "ready", "up": True}
 EVIL = "/tmp/evil.yml"
@@ -17,7 +18,7 @@ EVIL = "/tmp/evil.yml"
 
 def entry(identifier: str, kind: str, before: Any = None, **more: Any) -> dict[str, Any]:
     """A method in a record, drained unless more says otherwise."""
-    return {"id": identifier, "method": kind, "options": {}, "before": {} if before is None else before, "state": "drained", "outside": False, **more}
+    return builders.method(kind, **{"id": identifier, "before": {} if before is None else before, **more})
 
 
 def haproxy(identifier: str = "1-haproxy", server: str = "web1", balancers: Any = None, **more: Any) -> dict[str, Any]:
@@ -26,7 +27,7 @@ def haproxy(identifier: str = "1-haproxy", server: str = "web1", balancers: Any 
 
 
 def record(*methods: dict[str, Any], phase: str = "gone") -> dict[str, Any]:
-    return {"phase": phase, "methods": list(methods)}
+    return builders.record(phase, *methods)
 
 
 def undo(its: Any, methods: Any = (), former: Any = (), system: str = "linux") -> list[Any]:

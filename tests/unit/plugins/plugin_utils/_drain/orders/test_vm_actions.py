@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import drain_order, undo_order
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import methods_of
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.failovers import needs_failover
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.vm_actions import ALWAYS, ORDER, split
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.vm_actions import ALWAYS, needs_failover, split
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import stages
+from ansible_collections.maintenance.azure.tests.unit.plugins import builders
 
 NOW = "2026-11-21T20:00:00.5+00:00"
 EVENT = {"event_id": "E1", "event_type": "Reboot"}
@@ -36,11 +36,8 @@ def drain(**keys: Any) -> dict[str, Any]:
 
 
 def recorded(*methods: dict[str, Any], phase: str = "drained", event_id: str = "E1") -> dict[str, Any]:
-    return {
-        "event": {**EVENT, "event_id": event_id},
-        "phase": phase,
-        "methods": [{"id": f"{n}-{one['method']}", "state": "drained", "before": {}, **one} for n, one in enumerate(methods, 1)],
-    }
+    entries = [builders.method(one["method"], **{"id": f"{place}-{one['method']}", **one}) for place, one in enumerate(methods, 1)]
+    return builders.record(phase, *entries, event={**EVENT, "event_id": event_id})
 
 
 def test_a_drain_of_the_engines_methods_goes_to_the_vm() -> None:
@@ -155,13 +152,11 @@ def test_an_undo_without_a_record_is_left_to_tasks() -> None:
     assert split([given], vm(SERVICE, records=[recorded({"method": "none"}, event_id="E2")])) == {"iteration": ITERATION, "on_vm": [], "by_tasks": [given]}
 
 
-def test_actions_stand_in_the_order_of_the_stages() -> None:
-    acts = ["prune", "drain", "recover", "approve", "write", "release", "acquire", "say"]
+def test_actions_keep_the_order_of_the_plan() -> None:
+    acts = ["acquire", "say", "approve", "recover", "drain", "replicate", "prune"]
     taken = split([{**drain(), "action": act} for act in acts], vm(SERVICE, records=[recorded({"method": "none"})]))
-    assert [one["action"] for one in taken["on_vm"]] == ["acquire", "release", "write", "approve", "recover", "drain", "prune"]
-    assert [one["action"] for one in taken["by_tasks"]] == ["say"]
-    known = [act for _name, acts in stages.STAGES for act in acts]
-    assert set(ORDER) < set(known) and [act for act in known if act in ORDER] == list(ORDER)
+    assert [one["action"] for one in taken["on_vm"]] == ["acquire", "approve", "recover", "drain", "prune"]
+    assert [one["action"] for one in taken["by_tasks"]] == ["say", "replicate"]
 
 
 def test_what_is_empty_is_left_out_and_nothing_is_changed_in_place() -> None:
@@ -212,7 +207,7 @@ ENTRY = (
     )
     | JSON
 )
-ACTION = st.fixed_dictionaries({"action": st.sampled_from([*ORDER, "say"]), "event_id": TEXT}, optional={"deadline": st.none() | TEXT, "event": JSON})
+ACTION = st.fixed_dictionaries({"action": st.sampled_from([*stages.ORDER, "say"]), "event_id": TEXT}, optional={"deadline": st.none() | TEXT, "event": JSON})
 
 
 @settings(max_examples=300, deadline=None)

@@ -9,8 +9,8 @@ import pathlib
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.catalogue import built_in, folder_of, is_method, runs_on_vm
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import is_local
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.registry import kind_of
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.catalogue import built_in, folder_of, is_method
 
 ROLE = pathlib.Path(__file__).resolve().parents[6] / "roles" / "drain"
 EVERYWHERE = {"service", "probe_file", "command", "none", "haproxy", "tasks"}
@@ -20,17 +20,17 @@ EVERYWHERE = {"service", "probe_file", "command", "none", "haproxy", "tasks"}
 def test_each_is_run_by_the_engine_or_has_tasks(system: str, least: set[str]) -> None:
     assert set(built_in(system)) >= least
     for kind in built_in(system):
-        assert runs_on_vm(kind, system) != is_method(str(ROLE / "tasks" / "methods" / kind), system), kind
+        assert kind_of(kind).runs_on_vm(system) != is_method(str(ROLE / "tasks" / "methods" / kind), system), kind
 
 
 @pytest.mark.parametrize("system", ["linux", "windows"])
 def test_only_haproxy_and_tasks_may_act_elsewhere(system: str) -> None:
-    assert {kind for kind in built_in(system) if not is_local(kind, system)} == {"haproxy", "tasks"}
-    assert not is_local("of_ours", system)
+    assert {kind for kind in built_in(system) if not kind_of(kind).is_local(system)} == {"haproxy", "tasks"}
+    assert not kind_of("of_ours").is_local(system)
 
 
 def test_methods_of_windows_are_an_operators_own_elsewhere() -> None:
-    assert not is_local("iis", "linux") and not is_local("wsfc", "linux")
+    assert not kind_of("iis").is_local("linux") and not kind_of("wsfc").is_local("linux")
 
 
 def test_each_has_its_tasks_in_the_roles_folder_and_no_other(tmp_path: pathlib.Path) -> None:

@@ -10,6 +10,7 @@ import pathlib
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS, defaults, methods_of
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.registry import kind_of
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.validation import FORMS
 
@@ -19,7 +20,7 @@ ROLE = pathlib.Path(__file__).resolve().parents[6] / "roles" / "drain" / "tasks"
 def test_every_built_in_method_is_of_the_engine_or_a_folder_of_the_role() -> None:
     for system in ("linux", "windows"):
         for kind in catalogue.built_in(system):
-            assert catalogue.runs_on_vm(kind, system) or catalogue.is_method(str(ROLE / kind), system, catalogue.TO_DRAIN), (system, kind)
+            assert kind_of(kind).runs_on_vm(system) or catalogue.is_method(str(ROLE / kind), system, catalogue.TO_DRAIN), (system, kind)
 
 
 def test_every_method_of_the_engine_is_built_in_and_has_no_folder_for_linux() -> None:
@@ -45,7 +46,7 @@ def test_options_of_the_engine_are_described_as_those_of_folders_are() -> None:
     [("none", True, True), ("service", True, True), ("iis", False, True), ("wsfc", False, True), ("haproxy", False, False), ("x", False, False)],
 )
 def test_what_the_engine_runs(kind: str, linux: bool, windows: bool) -> None:
-    assert (catalogue.runs_on_vm(kind, "linux"), catalogue.runs_on_vm(kind, "windows")) == (linux, windows)
+    assert (kind_of(kind).runs_on_vm("linux"), kind_of(kind).runs_on_vm("windows")) == (linux, windows)
 
 
 def test_an_unknown_system_is_linux() -> None:

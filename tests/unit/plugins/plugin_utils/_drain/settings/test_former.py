@@ -39,8 +39,8 @@ def _places(tmp_path: pathlib.Path) -> list[str]:
     ],
 )
 def test_what_an_undo_could_not_use_is_named(entry: dict[str, Any], words: str, places: list[str]) -> None:
-    (said,) = wrong_former([entry], FOLDERS, places).values()
-    assert said.startswith("drain_methods_former, entry 1 (") and words in said
+    found = wrong_former([entry], FOLDERS, places)
+    assert list(found) == [1] and found[1].startswith("drain_methods_former, entry 1 (") and words in found[1]
     (step,) = undo_orders(
         {"phase": "gone", "methods": [{"id": "a", "method": "tasks", "state": "drained", "before": {}, "outside": True}]},
         *([], [{**entry, "name": "a"}], "web1", "linux", wrong_former([{**entry, "name": "a"}], FOLDERS, places)),
@@ -73,5 +73,5 @@ def test_methods_of_ones_own_are_known_with_and_without_described_options(tmp_pa
         (tmp_path / name / "undo.yml").write_text("---")
     (tmp_path / "described" / "options.yml").write_text("level: {type: whole, description: a number}\n")
     former = [{"method": "plain", "anything": 1}, {"method": "described", "level": 1}, {"method": "described", "levels": 1}]
-    (said,) = wrong_former(former, [*FOLDERS, str(tmp_path)], []).values()
-    assert said == "drain_methods_former, entry 3 (described): there is no option levels. Options: level."
+    found = wrong_former(former, [*FOLDERS, str(tmp_path)], [])
+    assert found == {3: "drain_methods_former, entry 3 (described): there is no option levels. Options: level."}

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue, validation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.registry import kind_of
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import validation
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[6]
 ROLE = REPOSITORY / "roles" / "drain" / "tasks" / "methods"
@@ -64,6 +65,8 @@ def test_what_is_right_has_no_problems(entry: dict[str, Any]) -> None:
         ({"method": "none", "outside": "perhaps"}, "outside is wrong: perhaps. It must be: true (it changes something outside the VM) or false."),
         ({"method": "none", "outside": None}, "outside is wrong"),
         ({"method": "none", "level": 1}, "there is no option level. Options: none."),
+        ({**COMMAND, "clustre": "a"}, "there is no option clustre (did you mean cluster?). Options: begin, check, undo, timeout."),
+        ({"method": "none", "outsid": True}, "there is no option outsid (did you mean outside?). Options: none."),
         ({"method": "service"}, "names is missing: a list of systemd units"),
         ({"method": "service", "names": []}, "names is wrong: []."),
         ({"method": "service", "names": "nginx"}, "names is wrong: nginx."),
@@ -129,7 +132,18 @@ def test_methods_of_ones_own_come_from_their_folder_alone(tmp_path: pathlib.Path
     assert problems({"method": "own", "anything": 1}, **keys) == []
     # What can only be undone is no method to drain with.
     assert "method must be service, probe_file, command, none, haproxy, tasks or a folder in methods." in problems({"method": "back"}, **keys)[0]
+    # A folder that is there and lacks its file is no misspelt name.
+    there = problems({"method": "back"}, **{**keys, "own_folder": str(tmp_path)})
+    assert there == [f"drain_methods, entry 1 (back): the folder {tmp_path}/back has no check.yml, and so is no method to drain with."]
     assert "names is missing" in problems({"method": "service"}, **keys)[0]
+
+
+def test_a_method_of_ones_own_has_no_option_that_every_method_has(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "check.yml").write_text("---")
+    (tmp_path / "own" / "options.yml").write_text("cluster: {type: text, required: true, description: the cluster.}")
+    (said,) = problems({"method": "own", "cluster": "db"}, folders=[str(ROLE), str(tmp_path)], own_folder=str(tmp_path))
+    assert said.startswith("drain_methods, entry 1 (own): its options.yml describes cluster, which an entry of any method may have")
 
 
 def test_the_roles_folder_has_only_what_is_built_in(tmp_path: pathlib.Path) -> None:
@@ -170,7 +184,7 @@ def test_every_module_of_another_collection_that_is_called_on_windows_is_asked_f
     for file in ROLE.rglob("*.yml"):
         called.update(name for name in re.findall(r"^\s+(?:- )?([a-z_]+\.[a-z_]+\.[a-z_]+):", file.read_text(), re.MULTILINE))
     needed = {name for name in called if not name.startswith(("ansible.", "maintenance.azure."))}
-    assert needed == {name for names in catalogue.WINDOWS_MODULES.values() for name in names}
+    assert needed == {name for method in WINDOWS_METHODS.values() for name in method.windows_modules}
 
 
 TEXTS = st.sampled_from(
@@ -200,7 +214,7 @@ def test_what_passes_has_the_options_that_the_engine_reads(methods: list[dict[st
     if validation.problems(methods, [], "linux"):
         return
     for entry in methods:
-        assert catalogue.runs_on_vm(entry["method"], "linux")
+        assert kind_of(entry["method"]).runs_on_vm("linux")
         options = METHODS[entry["method"]].options
         assert all(name in entry for name, about in options.items() if about.required)
         for name, about in options.items():

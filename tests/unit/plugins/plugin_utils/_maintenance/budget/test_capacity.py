@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import CapacityError, load
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import load
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import (
     acts,
     at,
     event,
     method,
+    no_room,
     noted,
     plan,
     record,
@@ -77,9 +78,9 @@ def test_a_member_named_twice_is_one() -> None:
     ],
 )
 def test_groups_that_cannot_be_used(given: Any, text: str) -> None:
-    with pytest.raises(CapacityError, match=text):
+    with pytest.raises(WrongInput, match=text):
         load(given)
-    with pytest.raises(SettingsError, match=text):
+    with pytest.raises(WrongInput, match=text):
         plan(capacity=given)
 
 
@@ -110,7 +111,7 @@ def test_one_is_out_so_no_other_begins(third: dict[str, Any]) -> None:
     known = [record("noticed", E1)]
     found = held(vm("vm1", [E1], known), vm("vm2"), third)
     assert not [word for word in acts(found) if "vm1" in word]
-    assert noted(found) == {"phase": "held", "reason": "capacity group 'web' has no room"}
+    assert noted(found) == {key: no_room(E1)[key] for key in ("phase", "reason", "blocker")}
     assert not found["done"]
     assert "vm3 (" in entry(found)["reason"]
     # The same for an approval without a drain, and both go on where there is room for two.
@@ -151,10 +152,10 @@ def test_another_vms_word_that_an_event_was_approved_puts_nobody_out() -> None:
 
 
 def test_held_it_observations_again_soon_and_not_at_once() -> None:
-    known = [record("held", E1, reason="capacity group 'web' has no room")]
+    known = [no_room(E1)]
     assert held(vm("vm1", [E1], known), vm("vm2", in_service=False), vm("vm3"))["requeue"]["seconds"] == 15
     soon = event("E1", ("vm1",), due=236)
-    known = [record("held", soon, reason="capacity group 'web' has no room")]
+    known = [no_room(soon)]
     assert held(vm("vm1", [soon], known), vm("vm2", in_service=False), vm("vm3"))["requeue"]["seconds"] == 6
 
 
@@ -239,7 +240,7 @@ def test_a_part_of_an_inventory_is_told_when_nothing_happens() -> None:
 
 @pytest.mark.parametrize("size", [0, -1, 2.5, True, "all", "25%", []])
 def test_a_size_that_is_no_number_of_members_is_refused(size: Any) -> None:
-    with pytest.raises(CapacityError, match="size must be the number of its members"):
+    with pytest.raises(WrongInput, match="size must be the number of its members"):
         load([{**web(), "size": size}])
 
 
@@ -355,7 +356,7 @@ def test_status_says_who_is_out_and_what_comes() -> None:
 
 
 def test_the_record_is_not_written_anew_when_somebody_else_is_out() -> None:
-    seen = vm("vm1", [E1], [record("held", reason="capacity group 'web' has no room")])
+    seen = vm("vm1", [E1], [no_room(E1)])
     for third in OUT.values():
         assert noted(held(seen, vm("vm2"), third)) == {}
 

@@ -13,6 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import load
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, event, method, plan, record, vm
 
 NAMES = ("vm1", "vm2", "vm3", "vm4", "vm5")
@@ -36,6 +37,8 @@ def fleet(dice: random.Random) -> tuple[list[dict[str, Any]], list[dict[str, Any
     groups = [
         {"name": f"g{place}", "members": list(some(dice, 5)), "max_unavailable": dice.choice((0, 1, 1, 2, 3, "50%"))} for place in range(dice.randint(1, 2))
     ]
+    # The group of a cluster is one like any other, of which one VM may be unavailable.
+    groups += [{"name": "cluster c", "members": list(some(dice, 3)), "max_unavailable": 1}] if dice.random() < 0.3 else []
     return events, groups
 
 
@@ -53,8 +56,14 @@ def observation(dice: random.Random, name: str, events: list[dict[str, Any]]) ->
     return vm(name, listed, records, in_service=dice.choice((None, True, True, True, True, False)))
 
 
-def out(seen: dict[str, Any] | None, hits: list[dict[str, Any]]) -> bool:
-    """By the design's words."""
+def drains(observation: dict[str, Any], one: dict[str, Any], policy: Any) -> bool:
+    """Whether an event needs a drain of this VM, by its own record, or else by the policy: a rule in the record of another VM counts for that VM."""
+    own = next((record["rule"] for record in observation["records"] if record["event"]["event_id"] == one["event_id"] and record["rule"]), None)
+    return own["drain"] if own else load(policy).decide(one).drain
+
+
+def out(seen: dict[str, Any] | None, hits: list[dict[str, Any]], policy: Any = None) -> bool:
+    """By the design's words. C(hits) are events that have started; without a policy, all of them count."""
     if seen is None or seen["observation"] is None:
         return True
     observation = seen["observation"]
@@ -63,17 +72,18 @@ def out(seen: dict[str, Any] | None, hits: list[dict[str, Any]]) -> bool:
     if any(one["phase"] in OUT or any(how["state"] != "undone" for how in one["methods"]) for one in observation["records"]):
         return True
     # Each VM by its own document: what others say of it counts for nothing.
-    return any(seen["host"] in one["resources"] for one in hits if one in observation["events"])
+    own = [one for one in hits if one in observation["events"] and (policy is None or drains(observation, one, policy))]
+    return any(seen["host"] in one["resources"] for one in own)
 
 
 def check(seen: list[dict[str, Any]], events: list[dict[str, Any]], groups: list[dict[str, Any]], policy: str | list[dict[str, Any]]) -> int:
     """How many VMs the plan takes out of groups; fails when they are more than a group allows."""
     by_name = {one["host"]: one for one in seen}
     by_id = {one["event_id"]: one for one in events}
-    found = plan(*seen, capacity=groups, policy=policy)
-    # Whether an event needs draining is the policy's word, and for what is drained that of the record.
-    hits = [by_id[one["event_id"]] for one in found["events"] if one["listed"] and one["rule"]["drain"] and one["event_status"] == "Started"]
-    outs = {name for name in NAMES if out(by_name.get(name), hits)}
+    clusters = {one["name"][len("cluster ") :]: one["members"] for one in groups if one["name"] == "cluster c"}
+    found = plan(*seen, capacity=[one for one in groups if one["name"] != "cluster c"], clusters=clusters, policy=policy)
+    hits = [by_id[one["event_id"]] for one in found["events"] if one["listed"] and one["event_status"] == "Started"]
+    outs = {name for name in NAMES if out(by_name.get(name), hits, policy)}
     anyway, starts = set(), set()
     for step in found["actions"]:
         if step["action"] == "drain":

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation, full_groups
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import CapacityError, load
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation, budget
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import load
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.budget.test_capacity_any import (
     DEADLINE,
@@ -75,7 +76,7 @@ def test_a_group_with_keep_needs_no_number() -> None:
     ],
 )
 def test_expressions_that_cannot_be_used(keep: Any, message: str) -> None:
-    with pytest.raises(CapacityError, match=message):
+    with pytest.raises(WrongInput, match=message):
         load([{**db(), "keep": keep}])
 
 
@@ -182,8 +183,8 @@ def check(dice: random.Random) -> int:
     group = db((REPLICA, ZONES)[which], members=tuple(one["host"] for one in seen))
     found = plan(*seen, capacity=[group])
     by_id = {one["event_id"]: one for one in events}
-    hits = [by_id[one["event_id"]] for one in found["events"] if one["listed"] and one["rule"]["drain"] and one["event_status"] == "Started"]
-    outs = {one["host"] for one in seen if out(one, hits)}
+    hits = [by_id[one["event_id"]] for one in found["events"] if one["listed"] and one["event_status"] == "Started"]
+    outs = {one["host"] for one in seen if out(one, hits, "default")}
     starts, anyway = set(), set()
     for step in found["actions"]:
         if step["action"] == "drain":
@@ -214,7 +215,7 @@ def test_no_plan_starts_a_drain_that_breaks_a_keep() -> None:
     assert sum(map(bool, search(300))) > 20
 
 
-@pytest.mark.parametrize(("module", "mutant"), [(full_groups, "unkept"), (allocation, "_is_out"), (allocation, "_why_stuck")])
+@pytest.mark.parametrize(("module", "mutant"), [(budget, "unkept"), (allocation, "_is_out"), (allocation, "_why_stuck")])
 def test_the_oracle_detects_a_broken_keep(module: ModuleType, mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, mutant, lambda *given: None)
     with pytest.raises(AssertionError, match="begin, out are"):

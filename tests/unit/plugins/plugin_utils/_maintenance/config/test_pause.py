@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import pause
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import start_when
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 
 GOOD = {"who": "alice", "why": "release night", "until": "2026-11-25T06:00:00Z"}
 
 
-def loaded(**more: Any) -> pause.Pause:
-    found = pause.load({**GOOD, **more})
+def loaded(**more: Any) -> start_when.Pause:
+    found = start_when.load_pause({**GOOD, **more})
     assert found is not None
     return found
 
@@ -45,7 +45,7 @@ def loaded(**more: Any) -> pause.Pause:
     ids=str,
 )
 def test_what_is_wrong_is_one_line_with_what_to_write(given_: Any, words: str) -> None:
-    with pytest.raises(SettingsError) as caught:
+    with pytest.raises(WrongInput) as caught:
         settings_module.load({"paused": given_})
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -53,7 +53,7 @@ def test_what_is_wrong_is_one_line_with_what_to_write(given_: Any, words: str) -
 
 @pytest.mark.parametrize("empty", [None, {}, ""])
 def test_an_empty_value_is_no_pause(empty: Any) -> None:
-    assert pause.load(empty) is None
+    assert start_when.load_pause(empty) is None
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_it_is_over_at_its_end_and_not_before() -> None:
     found = loaded()
     assert found.holds(found.until - 0.001)
     assert not found.holds(found.until)
-    assert found.hold.ends == found.until
+    assert found.hold.retry_at == found.until
 
 
 def test_the_line_says_who_until_when_why_and_the_way_out() -> None:
@@ -84,7 +84,7 @@ def test_the_line_says_who_until_when_why_and_the_way_out() -> None:
 def test_any_value_is_a_pause_or_none_or_refused(value: Any) -> None:
     for one in (value, {**GOOD, "until": value}, {**GOOD, "who": value}):
         try:
-            found = pause.load(one)
-        except pause.PauseError:
+            found = start_when.load_pause(one)
+        except WrongInput:
             continue
         assert found is None or timestamps.parse(found.ends) is not None

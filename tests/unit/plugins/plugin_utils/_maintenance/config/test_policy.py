@@ -11,10 +11,10 @@ from typing import Any
 import jmespath
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import approval_window
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import CapacityError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import load as load_groups
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import NAMED, Decision, PolicyError, load, strictest
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import NAMED, Decision, load, strictest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import expression, timestamps
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import event
 
@@ -70,10 +70,10 @@ def test_without_jmespath_named_policies_work_and_others_say_in_one_sentence_wha
     assert decide("default", event_type="Freeze", duration_in_seconds=5)[0] == "short pause"
     assert decide(NAMED["documentation"], event_source="User")[0] == "asked for by user"
     needs = "is a JMESPath expression ({}), and the Python package jmespath is missing on the controller: pip install jmespath"
-    with pytest.raises(PolicyError) as caught:
+    with pytest.raises(WrongInput) as caught:
         load([{"name": "mine", "when": "raw.x", "drain": True, "approve": "never"}])
     assert str(caught.value) == "rule 1 of the policy ('mine'): when " + needs.format("raw.x")
-    with pytest.raises(CapacityError) as refused:
+    with pytest.raises(WrongInput) as refused:
         load_groups([{"name": "db", "members": ["db1"], "keep": "length(@) > `0`"}])
     assert str(refused.value) == "group 1 of the capacity ('db'): keep 1 " + needs.format("length(@) > `0`")
 
@@ -117,7 +117,7 @@ def test_without_jmespath_named_policies_work_and_others_say_in_one_sentence_wha
     ids=str,
 )
 def test_errors_name_rule_and_position(policy: Any, message: str) -> None:
-    with pytest.raises(PolicyError) as caught:
+    with pytest.raises(WrongInput) as caught:
         load(policy)
     assert message in str(caught.value)
 
@@ -168,5 +168,5 @@ def test_the_strictest_wins() -> None:
     ],
 )
 def test_windows(given: dict[str, Any], time: str, inside: bool) -> None:
-    (one,) = approval_window.load(given)
+    (one,) = policy.load_windows(given)
     assert one.contains(timestamps.parse(time) or 0.0) is inside

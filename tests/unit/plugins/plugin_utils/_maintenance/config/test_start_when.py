@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import start_when
 
 URL = "http://127.0.0.1:9/may-start"
@@ -47,7 +48,7 @@ PROMETHEUS = {"url": "https://prometheus.example:9090", "query": "up == bool 1"}
     ids=str,
 )
 def test_what_is_wrong_is_one_line_with_what_to_write(value: Any, words: str) -> None:
-    with pytest.raises(start_when.StartWhenError) as caught:
+    with pytest.raises(WrongInput) as caught:
         start_when.load(value)
     assert words in str(caught.value)
     assert str(caught.value).endswith("or remove it")
@@ -93,7 +94,7 @@ VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | 
 def test_any_value_is_a_gate_or_none_or_refused(value: Any, key: str) -> None:
     try:
         found = start_when.load({"url": URL, key: value} if key else value)
-    except start_when.StartWhenError:
+    except WrongInput:
         return
     assert found is None or sum(map(bool, (found["url"], found["command"], found["prometheus"]))) == 1
     start_when.answer(value)

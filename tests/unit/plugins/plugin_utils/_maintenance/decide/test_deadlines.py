@@ -168,8 +168,8 @@ def test_done() -> None:
 
 def test_held_for_ever_keeps_nobody_waiting() -> None:
     told = ["noticed", "held"]
-    reason = plan(vm("vm1", [event()], [record("noticed")], methods=()))["actions"][0]["changes"]["reason"]
-    found = plan(vm("vm1", [event()], [record("held", reason=reason, told=told)], methods=()))
+    held = plan(vm("vm1", [event()], [record("noticed")], methods=()))["actions"][0]["changes"]
+    found = plan(vm("vm1", [event()], [{**record("held", told=told), **held}], methods=()))
     assert found["actions"] == []
     assert found["done"]
     watch = plan(vm("vm1", [event()], [record("noticed", told=told)]), policy=[{"drain": False, "approve": "never"}])
@@ -238,7 +238,7 @@ def test_what_cannot_be_approved_waits_for_the_last_moment() -> None:
     names = event(resources=("vm1", "db9"), due=900)
     why = plan(vm("vm1", [names]))["events"][0]["reason"]
     assert why.startswith("it also names db9, which is not managed here") and "--limit" in why and "respond_unmanaged: ignore" in why
-    held = record("held", names, reason=why)
+    held = record("held", names, reason=why, blocker={"kind": "unmanaged", "subjects": ["db9"]})
     seconds, reason = waits(names, its_record=held)
     assert seconds == 670
     assert reason == "it cannot be approved, so the drain begins shortly before NotBefore"

@@ -102,6 +102,7 @@ def test_a_failed_recovery_is_tried_again_after_a_pause_that_doubles(times: int,
     waiting = plan(unrecovered(pause - 1, times))
     assert acts(waiting) == []
     assert waiting["requeue"]["seconds"] == pytest.approx(1, abs=0.1)
+    assert waiting["events"][0]["next"] == "recover vm1 again in 1 s"
     assert acts(plan(unrecovered(pause, times))) == ["recover vm1 E1"]
 
 

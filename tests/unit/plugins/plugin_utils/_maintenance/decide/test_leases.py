@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import event_digest
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import (
@@ -267,7 +267,7 @@ def test_status_says_who_is_at_work() -> None:
 
 @pytest.mark.parametrize("run", [{"id": "Bad Id"}, {"id": "ab"}, {"id": "abcd", "kind": "party"}, {"name": "x"}, "abcd", 5])
 def test_a_run_that_cannot_be_is_refused(run: Any) -> None:
-    with pytest.raises(SettingsError, match="setting run"):
+    with pytest.raises(WrongInput, match="setting run"):
         settings.load({"run": run})
 
 
@@ -339,3 +339,10 @@ def test_an_expired_lease_is_removed_once_and_this_runs_own_released_where_nothi
     assert [bool(step["expired"]) for step in two["actions"] if step["action"] == "release"] == [True, False]
     assert [step["continues"] for step in two["actions"] if step["action"] == "release"] == [False, True]
     assert idle["done"]
+
+
+def test_spaces_in_a_liars_form_of_an_id_are_in_no_lease() -> None:
+    # Of a longer text an observation shows the beginning alone: a lease for it could not be released by its id.
+    liar = event(" " * 5000 + "E1", ("liar", "web1"))
+    found = plan(vm("liar", [liar]), vm("web1", [event("E1", ("liar", "web1"))]), run=RUN)
+    assert {step["host"]: step["event_id"] for step in found["actions"] if step["action"] == "acquire"} == {"liar": "E1", "web1": "E1"}

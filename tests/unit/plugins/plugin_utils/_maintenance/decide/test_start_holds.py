@@ -67,9 +67,9 @@ def test_an_event_is_noticed_and_told_of_while_the_fleet_is_paused() -> None:
 
 @each_hold
 def test_what_a_record_keeps_does_not_change_from_pass_to_pass(hold: dict[str, Any]) -> None:
-    reason = noted(plan(vm("vm1", [event()], [record("noticed")]), **hold))["reason"]
+    kept = noted(plan(vm("vm1", [event()], [record("noticed")]), **hold))
     other = {"start_gate": {**NO, "text": "something else"}} if "start_gate" in hold else hold
-    assert noted(plan(vm("vm1", [event()], [record("held", reason=reason)]), now=60, **other)) == {}
+    assert noted(plan(vm("vm1", [event()], [{**record("held"), **kept}]), now=60, **other)) == {}
 
 
 @each_hold
@@ -246,13 +246,13 @@ def test_what_an_operator_wrote_is_printed_in_one_visible_line() -> None:
 def test_a_run_comes_back_when_the_pause_ends_or_at_the_deadline() -> None:
     for until, seconds in ((42, 42), (7200, 3600 - DEADLINE)):
         pause = {**PAUSED, "until": at(until)}
-        reason = noted(plan(vm("vm1", [event(due=3600)], [record("noticed", event(due=3600))]), paused=pause))["reason"]
-        one = vm("vm1", [event(due=3600)], [record("held", event(due=3600), reason=reason, ago=5000)])
+        kept = noted(plan(vm("vm1", [event(due=3600)], [record("noticed", event(due=3600))]), paused=pause))
+        one = vm("vm1", [event(due=3600)], [{**record("held", event(due=3600), ago=5000), **kept}])
         assert plan(one, paused=pause, longest_requeue=1e6)["requeue"]["seconds"] == seconds
 
 
 def test_a_gate_that_says_no_is_asked_again_after_a_minute() -> None:
-    one = vm("vm1", [event()], [record("held", reason="the start gate (respond_start_when) says no", ago=5000)])
+    one = vm("vm1", [event()], [record("held", blocker={"kind": "start_gate", "subjects": []}, ago=5000)])
     assert plan(one, start_gate=NO, longest_requeue=1e6)["requeue"]["seconds"] == 60
 
 
@@ -376,7 +376,7 @@ def test_a_hold_changes_nothing_of_what_comes_back() -> None:
 MUTANTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "holds nothing": lambda patch: patch.setattr(start_holds, "find", lambda *given_: None),
     "approvals go": lambda patch: patch.setattr(approval_blockers, "_start_hold", lambda event_state: None),
-    "drains go": lambda patch: patch.setattr(deadlines, "drain_due", deadlines._due),
+    "drains go": lambda patch: patch.setattr(deadlines, "drain_blocker", deadlines._too_early),
     "retries go": lambda patch: patch.setattr(intents.deadlines, "start_hold", lambda *given_: None),
     "every drain is at its deadline": lambda patch: patch.setattr(deadlines, "must_drain", lambda *given_: True),
 }

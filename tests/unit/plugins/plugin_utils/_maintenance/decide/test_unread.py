@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event, record, vm
@@ -96,7 +96,7 @@ def test_people_may_ask_for_more(share: float, fails: bool) -> None:
 
 @pytest.mark.parametrize("share", [1.5, -1, "most"])
 def test_a_share_is_between_0_and_1(share: Any) -> None:
-    with pytest.raises(SettingsError, match="min_answered"):
+    with pytest.raises(WrongInput, match="min_answered"):
         plan(vm("web1"), min_answered=share)
 
 
@@ -129,7 +129,7 @@ def test_the_failures_of_one_vm_crowd_out_no_others() -> None:
 
 def test_an_observation_that_could_not_write_is_the_headline_too() -> None:
     """So status says it before any run has tried."""
-    found = plan(vm("vm1", [event()], records_problems=[FULL]))
+    found = plan(vm("vm1", [event()], records_problems=[FULL], cannot_write=FULL))
     assert status(found)[0].endswith("Next: let vm1 write records again.")
     assert found["fails"] == [f"vm1: cannot drain: {FULL.rstrip('.')}"]
 

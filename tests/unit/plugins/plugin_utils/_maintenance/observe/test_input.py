@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings, SettingsError, load
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings, load
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import PlanError, make_plan
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import acts, at, event, plan, record, vm
 
 
@@ -79,7 +79,7 @@ def test_numbers_as_text() -> None:
     ],
 )
 def test_settings_that_cannot_be_used(given: Any, message: str) -> None:
-    with pytest.raises(SettingsError, match=message):
+    with pytest.raises(WrongInput, match=message):
         load(given)
 
 
@@ -90,13 +90,13 @@ def test_settings_may_be_left_out() -> None:
 
 @pytest.mark.parametrize("now", [None, "", "soon", 5])
 def test_a_plan_needs_the_time(now: Any) -> None:
-    with pytest.raises(PlanError, match="now must be a time"):
+    with pytest.raises(WrongInput, match="now must be a time"):
         make_plan([], now=now)
 
 
 @pytest.mark.parametrize("given", [None, "vm1", {"host": "vm1"}, 7, [{}], ["vm1"], [{"host": ""}]])
 def test_observations_that_are_none(given: Any) -> None:
-    with pytest.raises(ObservationError):
+    with pytest.raises(WrongInput):
         make_plan(given, now=at(0))
 
 

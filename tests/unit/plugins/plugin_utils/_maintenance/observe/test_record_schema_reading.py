@@ -10,16 +10,18 @@ from dataclasses import fields
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema, transitions
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.recorded import Recorded
 from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.schemas import RECORD_TYPES
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Method, Record
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import PLAIN, read_event, read_record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.documents import Documents
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import PLAIN, read_record
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, at, event, method, record
 
 
 def test_every_part_of_the_model_is_a_key_of_the_schema() -> None:
     # The key "decision" holds the overrides.
     assert {field.name for field in fields(Record)} - {"overrides"} <= set(record_schema.RECORD_KINDS)
-    assert {field.name for field in fields(Method)} - {"identifier"} <= set(record_schema.METHOD_KINDS)
+    assert {*Recorded._fields, "id", "at", "method"} - {"identifier", "since", "kind"} == set(record_schema.METHOD_KINDS)
     assert {"event", "phase", "history", "methods", "overrides"} | set(PLAIN) == {field.name for field in fields(Record)}
 
 
@@ -53,5 +55,5 @@ def test_a_method_in_an_unknown_state_needs_an_undo(state: str | None, wanted: s
 
 
 def test_an_event_has_every_key_that_a_record_keeps() -> None:
-    found = read_event(event())
+    found = Documents().event(event())
     assert found is not None and set(found.for_record()) == set(record_schema.EVENT_KEYS) <= set(found.values)

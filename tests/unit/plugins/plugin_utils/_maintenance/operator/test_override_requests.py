@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import checked_decision
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator.override_requests import OverrideRequestError, plan_writes
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator.override_requests import answer
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import acts, at, event, plan, record, vm
 
 BOTH = event("E1", ("vm1", "vm2"))
@@ -24,7 +25,7 @@ def fleet() -> list[dict[str, Any]]:
 
 def written(seen: list[dict[str, Any]], given: dict[str, Any], now: float = 0, **settings: Any) -> list[dict[str, Any]]:
     """Request the override and write it as maintenance_record does; return the writes."""
-    writes = plan_writes(seen, given, settings, at(now))["writes"]
+    writes = answer(seen, given, settings, at(now))["writes"]
     for write in writes:
         (observation,) = [one["observation"] for one in seen if one["host"] == write["host"]]
         found = [one for one in observation["records"] if one["event"]["event_id"] == write["event_id"]]
@@ -57,8 +58,8 @@ def written(seen: list[dict[str, Any]], given: dict[str, Any], now: float = 0, *
     ],
 )
 def test_invalid_requests_are_refused(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(OverrideRequestError, match=message):
-        plan_writes(fleet(), {**HOLD, **given}, now=at(0))
+    with pytest.raises(WrongInput, match=message):
+        answer(fleet(), {**HOLD, **given}, now=at(0))
 
 
 def test_it_is_written_to_the_vms_of_the_event_and_no_other() -> None:
@@ -113,8 +114,8 @@ def test_a_newer_override_replaces_the_older() -> None:
 def test_without_an_answering_vm_no_override_is_possible() -> None:
     """A record on another VM would not count."""
     silent = vm("vm2", state="unreachable", last_observation=vm("vm2", [event("E1", ("vm2",))])["observation"])
-    with pytest.raises(OverrideRequestError, match=r"no VM of event E1 answers \(vm2\)"):
-        plan_writes([vm("vm1"), silent], HOLD, now=at(0))
+    with pytest.raises(WrongInput, match=r"no VM of event E1 answers \(vm2\)"):
+        answer([vm("vm1"), silent], HOLD, now=at(0))
 
 
 def test_an_event_of_which_only_a_record_remains() -> None:

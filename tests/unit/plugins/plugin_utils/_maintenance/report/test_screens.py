@@ -15,15 +15,13 @@ from ansible.errors import AnsibleFilterError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from ansible_collections.maintenance.azure.plugins.filter.override import override
-from ansible_collections.maintenance.azure.plugins.filter.own_restarts import own_restarts
-from ansible_collections.maintenance.azure.plugins.filter.printable import printable
-from ansible_collections.maintenance.azure.plugins.filter.status_lines import status_lines
+from ansible_collections.maintenance.azure.plugins.filter.maintenance import FilterModule
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import INVISIBLE, LONGEST_LINE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.timeline import timeline
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event, method, plan, record, vm
 
+override, own_restarts, printable, status_lines = (FilterModule().filters()[name] for name in ("override", "own_restarts", "printable", "status_lines"))
 CLEAR = "\x1b[2J\x1b[1;1H"
 FORGED = "x\nweb2: approved"
 BIDI = "\u202egnihton\u2066\u200b"

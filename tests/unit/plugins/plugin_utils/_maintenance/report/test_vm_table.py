@@ -13,7 +13,6 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import obs
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.timeline import timeline
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.vm_table import vm_table
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event, record, vm
 
 PHASES = (("noticed", -100), ("draining", -98), ("drained", -90), ("approved", -80), ("started", -70), ("gone", -30), ("recovering", -25), ("recovered", -20))
@@ -25,20 +24,20 @@ def course(its_event: dict[str, Any], *phases: tuple[str, float]) -> dict[str, A
 
 def test_each_vm_has_a_row_and_the_event_its_whole_id_once() -> None:
     whole = event("602D9444-D2CD-49C7-8624-8643E7171297", ("web1", "web2"))
-    lines = vm_table({"web1": [course(whole, *PHASES)], "web2": [{**course(whole, *PHASES[:3]), "approving_at": at(-85)}]})
+    lines = timeline({"web1": [course(whole, *PHASES)], "web2": [{**course(whole, *PHASES[:3]), "approving_at": at(-85)}]}, "vm")
     assert lines == [
         "Reboot 602D9444-D2CD-49C7-8624-8643E7171297, times in UTC:",
         "VM    Noticed   Drained   Approved  Hit       Back      Drain took  Out of service for",
         "web1  07:58:20  07:58:30  07:58:40  07:58:50  07:59:40  8 s         78 s",
         "web2  07:58:20  07:58:30  07:58:40  -         -         8 s         -",
     ]
-    assert vm_table({}) == []
+    assert timeline({}, "vm") == []
 
 
 def test_the_word_of_one_vm_approves_nothing_for_another() -> None:
     """Each VM of an event notes first that it is about to be approved."""
     both = event("E1", ("web1", "evil"))
-    _id, _headings, web1, evil = vm_table({"web1": [course(both, *PHASES[:3])], "evil": [{**course(both, *PHASES[:2]), "approved_at": at(-99)}]})
+    _id, _headings, web1, evil = timeline({"web1": [course(both, *PHASES[:3])], "evil": [{**course(both, *PHASES[:2]), "approved_at": at(-99)}]}, "vm")
     assert ("not yet" in web1, "07:58:21" in evil) == (True, True)
 
 
@@ -56,7 +55,7 @@ def test_the_word_of_one_vm_approves_nothing_for_another() -> None:
     ],
 )
 def test_an_event_without_an_approval_has_the_reason_in_its_place(phases: int, more: dict[str, Any], words: str) -> None:
-    _id, headings, row = vm_table({"web1": [{**course(event(), *PHASES[:phases]), **more}]})
+    _id, headings, row = timeline({"web1": [{**course(event(), *PHASES[:phases]), **more}]}, "vm")
     place = headings.index("Approved")
     assert row[place:].startswith(f"{words}  ")
 

@@ -129,11 +129,12 @@ def test_hold_begins_nothing_and_approves_nothing() -> None:
     found = plan(vm("vm1", [event()], [said("hold")]))
     assert acts(found) == []
     assert entry(found)["reason"] == "held by alice until 2027-01-15 09:00 UTC: because"
-    assert noted(found) == {"phase": "held", "reason": entry(found)["reason"]}
+    blocker = {"kind": "override", "subjects": ["hold", "alice", entry(found)["decision"]["at"]]}
+    assert noted(found) == {"phase": "held", "reason": entry(found)["reason"], "blocker": blocker}
     assert "held: held by alice until" in lines(found)
     # It wakes when its deadline comes (in 700 s) or the word ends.
-    why = "held by alice until 2027-01-15 08:01 UTC: because"
-    waiting = plan(vm("vm1", [event()], [said("hold", phase="held", until=100, reason=why)]), longest_requeue=9999)
+    kept = noted(plan(vm("vm1", [event()], [said("hold", until=100)])))
+    waiting = plan(vm("vm1", [event()], [{**said("hold", phase="held", until=100), **kept}]), longest_requeue=9999)
     assert 90 < waiting["requeue"]["seconds"] <= 100
     assert not waiting["done"]
     pause = event(event_type="Freeze", duration_in_seconds=5)

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.batches import KINDS, BatchError, make_batches
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.batches import KINDS, make_batches
 
 DOMAINS = st.sampled_from([None, "0", "1", "2", "3", "10", 4, "a"])
 
@@ -22,7 +23,7 @@ def test_domain_order_holds_for_any_inventory(domains: list[Any], by: str, seria
     places = {f"vm{number}": {by: domain} for number, domain in enumerate(domains)}
     if not any(domain is not None for domain in domains):
         if places:
-            with pytest.raises(BatchError):
+            with pytest.raises(WrongInput):
                 make_batches(list(places), by, serial, places)
         return
     found = make_batches(list(places), by, serial, places)
@@ -52,16 +53,16 @@ def test_serial_is_ansibles(serial: Any, sizes: list[int]) -> None:
 
 @pytest.mark.parametrize("serial", [0, -1, "0%", "101%", "x", True, 1.5, [1, 0], {}])
 def test_invalid_serials_are_refused(serial: Any) -> None:
-    with pytest.raises(BatchError, match="serial must be"):
+    with pytest.raises(WrongInput, match="serial must be"):
         make_batches(["a", "b"], "serial", serial)
 
 
 def test_invalid_batch_arguments_are_refused() -> None:
-    with pytest.raises(BatchError, match="by must be"):
+    with pytest.raises(WrongInput, match="by must be"):
         make_batches(["a"], "rack")
-    with pytest.raises(BatchError, match="hosts must be"):
+    with pytest.raises(WrongInput, match="hosts must be"):
         make_batches(["a", 5])
-    with pytest.raises(BatchError, match="no VM says in which fault domain it is"):
+    with pytest.raises(WrongInput, match="no VM says in which fault domain it is"):
         make_batches(["a"], "fault_domain", None, {"a": {"zone": "1"}})
     assert make_batches([], "zone") == []
 

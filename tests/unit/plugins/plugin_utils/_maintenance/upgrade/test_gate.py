@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import event_digest
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate import make_gate
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event, method, plan, record, vm
 
 RUN = {"id": "run000mine", "who": "alice on deploy1"}
@@ -440,7 +440,7 @@ def upgraded_with(name: str, digest: str | None, state: str = "done", *, leased:
 @pytest.mark.parametrize("state", ["done", "upgraded"])
 def test_a_name_that_was_used_with_other_tasks_is_refused_and_the_vms_are_named(state: str) -> None:
     vms = upgraded_with("vm1", "old", state, leased=False), vm("vm2"), upgraded_with("vm3", "new", state, leased=False)
-    with pytest.raises(GateError, match=r"^vm1: upgrade .* with another tasks file.*upgrade_name.*upgrade_allow_changed_tasks"):
+    with pytest.raises(WrongInput, match=r"^vm1: upgrade .* with another tasks file.*upgrade_name.*upgrade_allow_changed_tasks"):
         gate_decision(*vms, batch=("vm1", "vm2", "vm3"), marks=True, tasks_digest="new")
 
 
@@ -534,7 +534,7 @@ def test_nothing_is_written_back_while_something_is_in_the_way_or_in_check_mode_
     ],
 )
 def test_invalid_gate_requests_are_refused(given: dict[str, Any], message: str | None) -> None:
-    with pytest.raises(GateError, match=message):
+    with pytest.raises(WrongInput, match=message):
         make_gate([vm("vm1")], {"upgrade": NAME, "batch": ["vm1"], **given}, now=at(0))
 
 

@@ -10,8 +10,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.connections import CONNECTIONS_SCRIPT, WindowsConnections
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.machine import windows_machine
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.machine import CONNECTIONS_SCRIPT, WindowsConnections, windows_machine
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.web_server import IIS_SCRIPT, WindowsWebServer
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._windows.machine.fake_calls import FakeCalls
 

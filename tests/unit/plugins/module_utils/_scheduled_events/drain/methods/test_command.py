@@ -12,14 +12,9 @@ import time
 
 import pytest
 
-from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import ABOUT, Vm, step
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import ABOUT, step
 
 GOOD = {"begin": "true", "check": "true", "undo": "true"}
-
-
-@pytest.fixture
-def vm(tmp_path):
-    return Vm(tmp_path)
 
 
 def command(**options):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Vm, step
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import step
 
 
 class FakeWebServer:
@@ -47,10 +47,8 @@ def server():
 
 
 @pytest.fixture
-def vm(tmp_path, server):
-    vm = Vm(tmp_path)
-    vm.machine = vm.machine._replace(system="windows", web_server=server)
-    return vm
+def seams(server):
+    return {"system": "windows", "web_server": server}
 
 
 def iis(**options):

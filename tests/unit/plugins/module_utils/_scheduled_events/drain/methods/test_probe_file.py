@@ -13,12 +13,7 @@ import stat
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_seconds, utc_text
-from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Killed, Vm, step
-
-
-@pytest.fixture
-def vm(tmp_path):
-    return Vm(tmp_path)
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Killed, step
 
 
 @pytest.fixture

@@ -7,15 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Killed, Vm, step
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Killed, step
 
 NAMES = ["a", "b"]
 SERVICE = step("service", given={"names": NAMES})
-
-
-@pytest.fixture
-def vm(tmp_path):
-    return Vm(tmp_path)
 
 
 def test_what_ran_is_stopped_and_started_again_and_nothing_else(vm):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.services import ServiceError, ServiceState
-from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Killed, Vm, step
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Killed, step
 
 
 def raising(error):
@@ -67,10 +67,8 @@ def services():
 
 
 @pytest.fixture
-def vm(tmp_path, services):
-    vm = Vm(tmp_path)
-    vm.machine = vm.machine._replace(system="windows", services=services)
-    return vm
+def seams(services):
+    return {"system": "windows", "services": services}
 
 
 def service(*names):

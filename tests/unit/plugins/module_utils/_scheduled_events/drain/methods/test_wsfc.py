@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.failover_cluster import ClusterRole, ClusterState, Node, Replica
-from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Vm, step
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import step
 
 
 class FakeCluster:
@@ -66,10 +66,8 @@ def cluster():
 
 
 @pytest.fixture
-def vm(tmp_path, cluster):
-    vm = Vm(tmp_path)
-    vm.machine = vm.machine._replace(system="windows", failover_cluster=cluster)
-    return vm
+def seams(cluster):
+    return {"system": "windows", "failover_cluster": cluster}
 
 
 def wsfc(**options):
@@ -77,7 +75,7 @@ def wsfc(**options):
 
 
 REPLICAS = {"SQL2": "sql2", "SQL3": "sql3"}
-PEERS = {"sql2": "VM_1", "sql3": "other"}
+MEMBERS = {"sql2": "VM_1", "sql3": "other"}
 
 
 def sql(**options):
@@ -232,77 +230,77 @@ def test_a_cluster_that_takes_over_in_the_middle_changes_nothing(vm, cluster):
 
 
 def test_a_group_is_handed_over_before_the_node_is_paused(vm, cluster):
-    out = vm.drain(sql(), peers=PEERS, stop_at_finding=True)
+    out = vm.drain(sql(), members=MEMBERS, stop_at_finding=True)
     # SQL2 is on a VM of the event, whatever the case of its name.
     assert (out.state, out.handover, cluster.acts()) == ("found", {"Orders": "SQL3"}, [])
     assert (vm.entry("1-wsfc")["state"], vm.entry("1-wsfc")["before"]["moved"]) == ("found", {"Orders": "SQL3"})
     cluster.primary["Orders"] = "SQL3"
-    out = vm.drain(sql(), peers=PEERS)
+    out = vm.drain(sql(), members=MEMBERS)
     assert (out.state, out.handover, cluster.acts()) == ("drained", {}, [("pause", "N1")])
     # The first finding stays.
     assert vm.entry("1-wsfc")["before"]["moved"] == {"Orders": "SQL3"}
 
 
 def test_a_group_that_did_not_leave_keeps_the_node_as_it_is(vm, cluster):
-    vm.drain(sql(), peers=PEERS, stop_at_finding=True)
-    out = vm.drain(sql(), peers=PEERS)
+    vm.drain(sql(), members=MEMBERS, stop_at_finding=True)
+    out = vm.drain(sql(), members=MEMBERS)
     assert (out.state, out.error, cluster.acts()) == ("draining", "still primary of Orders", [])
     # The next observation hands it over again, to the same replica.
     cluster.others.reverse()
-    assert vm.drain(sql(), peers={**PEERS, "sql2": "free"}, stop_at_finding=True).handover == {"Orders": "SQL3"}
+    assert vm.drain(sql(), members={**MEMBERS, "sql2": "free"}, stop_at_finding=True).handover == {"Orders": "SQL3"}
 
 
 def test_a_group_that_came_back_later_is_not_handed_over(vm, cluster):
     cluster.primary["Orders"] = "SQL2"
-    vm.drain(sql(), peers=PEERS, stop_at_finding=True)
+    vm.drain(sql(), members=MEMBERS, stop_at_finding=True)
     cluster.primary["Orders"] = "SQL1"
-    out = vm.drain(sql(), peers=PEERS, stop_at_finding=True, verify=True)
+    out = vm.drain(sql(), members=MEMBERS, stop_at_finding=True, verify=True)
     assert (out.state, out.error, out.handover) == ("draining", "still primary of Orders", {})
 
 
 def test_without_a_group_here_there_is_nothing_to_hand_over(vm, cluster):
     cluster.primary["Orders"] = "SQL2"
-    out = vm.drain(sql(), peers=PEERS, stop_at_finding=True)
+    out = vm.drain(sql(), members=MEMBERS, stop_at_finding=True)
     assert (out.state, out.handover, cluster.acts()) == ("drained", {}, [("pause", "N1")])
 
 
 def test_a_cluster_that_handles_events_itself_hands_nothing_over(vm, cluster):
     cluster.managed = 3
-    out = vm.drain(sql(), peers=PEERS, stop_at_finding=True)
+    out = vm.drain(sql(), members=MEMBERS, stop_at_finding=True)
     assert (out.state, out.handover, vm.entry("1-wsfc")["before"]["moved"]) == ("drained", {}, {})
 
 
 def test_a_group_without_a_replica_that_may_take_over_is_refused(vm, cluster):
     cluster.unready = {"SQL3"}
-    out = vm.drain(sql(), peers=PEERS, stop_at_finding=True)
+    out = vm.drain(sql(), members=MEMBERS, stop_at_finding=True)
     why = "no replica may take over (SQL2: its VM VM_1 is hit by the same event; SQL3: not synchronised)"
     assert (out.state, out.error) == ("failed", f"1-wsfc: availability group Orders has its primary replica here, and {why}")
-    out = vm.drain(sql(availability_groups=["Bills", "Orders"], instance="X\\Y"), peers=PEERS)
+    out = vm.drain(sql(availability_groups=["Bills", "Orders"], instance="X\\Y"), members=MEMBERS)
     assert out.error.startswith("1-wsfc: SQL Server instance X\\Y has no availability group Bills; availability group Orders")
     assert cluster.instances[-1] == "X\\Y" and cluster.acts() == []
 
 
 def test_the_recorded_replica_must_still_be_able_to(vm, cluster):
-    vm.drain(sql(), peers=PEERS, stop_at_finding=True)
+    vm.drain(sql(), members=MEMBERS, stop_at_finding=True)
     cluster.unready = {"SQL3"}
-    out = vm.drain(sql(), peers={**PEERS, "sql2": "free"}, stop_at_finding=True)
+    out = vm.drain(sql(), members={**MEMBERS, "sql2": "free"}, stop_at_finding=True)
     assert out.error.endswith("SQL3, which was to take over, cannot (SQL2: may take over; SQL3: not synchronised)")
     assert vm.entry("1-wsfc")["before"]["moved"] == {"Orders": "SQL3"}
 
 
 def test_the_settings_say_which_groups_and_replicas_whatever_the_record_says(vm, cluster):
-    vm.drain(sql(), peers=PEERS, stop_at_finding=True)
-    out = vm.drain(step("wsfc", override={"availability_groups": ["Orders"], "replicas": {}}), peers=PEERS, stop_at_finding=True)
+    vm.drain(sql(), members=MEMBERS, stop_at_finding=True)
+    out = vm.drain(step("wsfc", override={"availability_groups": ["Orders"], "replicas": {}}), members=MEMBERS, stop_at_finding=True)
     assert out.state == "failed" and "the option replicas names none of its replicas" in out.error
-    out = vm.drain(step("wsfc", override={"availability_groups": [], "replicas": {}}), peers=PEERS, stop_at_finding=True)
+    out = vm.drain(step("wsfc", override={"availability_groups": [], "replicas": {}}), members=MEMBERS, stop_at_finding=True)
     assert (out.state, out.handover) == ("drained", {})
 
 
 @pytest.mark.parametrize("comes_back", [True, False])
 def test_a_group_comes_back_when_it_is_in_step(vm, cluster, comes_back):
-    vm.drain(sql(return_primary=comes_back, failback="none"), peers=PEERS, stop_at_finding=True)
+    vm.drain(sql(return_primary=comes_back, failback="none"), members=MEMBERS, stop_at_finding=True)
     cluster.primary["Orders"], cluster.health["SQL1"] = "SQL3", "NOT_HEALTHY"
-    assert vm.drain(sql(), peers=PEERS).state == "drained"
+    assert vm.drain(sql(), members=MEMBERS).state == "drained"
     out = vm.undo(sql())
     more = "; availability group Orders is not back" if comes_back else ""
     assert (out.state, out.error) == ("undoing", f"availability group Orders is not synchronised here yet (SECONDARY, NOT_HEALTHY){more}")
@@ -315,23 +313,23 @@ def test_a_group_comes_back_when_it_is_in_step(vm, cluster, comes_back):
 def test_a_group_does_not_come_back_to_a_node_that_is_paused(vm, cluster):
     cluster.nodes["N1"] = ["Paused", "Completed"]
     cluster.move("N1", "N2")
-    vm.drain(sql(return_primary=True), peers=PEERS, stop_at_finding=True)
+    vm.drain(sql(return_primary=True), members=MEMBERS, stop_at_finding=True)
     cluster.primary["Orders"] = "SQL3"
-    vm.drain(sql(), peers=PEERS)
+    vm.drain(sql(), members=MEMBERS)
     out = vm.undo(sql())
     assert (out.state, out.error, cluster.acts()) == ("undoing", "availability group Orders is not back", [])
 
 
 def test_a_later_drain_finds_anew(vm, cluster):
-    vm.drain(sql(), peers=PEERS, stop_at_finding=True)
+    vm.drain(sql(), members=MEMBERS, stop_at_finding=True)
     cluster.primary["Orders"] = "SQL3"
-    vm.drain(sql(), peers=PEERS)
+    vm.drain(sql(), members=MEMBERS)
     cluster.move("N2", "N1")
     assert vm.undo(sql(failback="policy")).state == "undone"
     cluster.primary["Orders"] = "SQL1"
     # The replica of the first time cannot take over now; that no longer matters.
     cluster.unready = {"SQL3"}
-    assert vm.drain(sql(), peers={**PEERS, "sql2": "free"}, stop_at_finding=True).handover == {"Orders": "SQL2"}
+    assert vm.drain(sql(), members={**MEMBERS, "sql2": "free"}, stop_at_finding=True).handover == {"Orders": "SQL2"}
 
 
 @pytest.mark.parametrize("before", [{}, {"node": ""}, {"node": 5, "state": "Up"}])

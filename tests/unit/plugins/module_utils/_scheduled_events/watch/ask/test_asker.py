@@ -23,8 +23,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Asker,
     Stores,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.due_triggers import AGAIN_SECONDS, DueTriggers
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.known import KnownStore
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.marks import AGAIN_SECONDS, Marks
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.state import HEARTBEAT_SECONDS, State
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain.triggers import Triggers
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.settings import Settings
@@ -51,13 +51,13 @@ class Case:
         client = Client(self.transport, retries=0, clock=self.clock, warn=self.warnings.append)
         self.spool = Spool(SharedFolder(str(self.kept)))
         self.state = State(SharedFolder(str(self.run)), t.cast(t.Any, self.host))
-        self.figures: list[dict[str, t.Any]] = []
-        figures = types.SimpleNamespace(write=lambda values: self.figures.append(dict(values)))
+        self.metrics: list[dict[str, t.Any]] = []
+        metrics = types.SimpleNamespace(write=lambda values: self.metrics.append(dict(values)))
         (folder / "triggers").mkdir(exist_ok=True)
         given = Settings(**{"tell_folder": str(folder), "drain_folder": str(folder / "triggers"), **settings})
         self.triggers = Triggers(given.drain_folder)
-        marks = Marks(self.triggers, given, t.cast(t.Any, self.host), self.clock, self.warnings.append)
-        stores = Stores(KnownStore(SharedFolder(str(self.kept))), self.spool, self.state, figures, marks)
+        due_triggers = DueTriggers(self.triggers, given, t.cast(t.Any, self.host), self.clock, self.warnings.append)
+        stores = Stores(KnownStore(SharedFolder(str(self.kept))), self.spool, self.state, metrics, due_triggers)
         self.asker = Asker(client, given, stores, t.cast(t.Any, self.host), self.clock, self.alive.append)
 
     def ticks(self, number: int) -> None:
@@ -203,25 +203,25 @@ def test_the_heartbeat_is_written_every_ten_seconds_and_news_at_once(tmp_path: p
     assert case.written["requests"] > seen
 
 
-def test_figures_are_written_with_each_heartbeat_and_at_once_with_news(tmp_path: pathlib.Path) -> None:
+def test_metrics_are_written_with_each_heartbeat_and_at_once_with_news(tmp_path: pathlib.Path) -> None:
     case = Case(tmp_path, *[document(1)] * 5, document(2, raw_event()), NEVER)
     case.ticks(5)
-    assert len(case.figures) == 1
+    assert len(case.metrics) == 1
     case.ticks(1)
-    assert len(case.figures) == 2 and case.figures[1]["events"] and case.figures[1]["messages_waiting"] == 1
+    assert len(case.metrics) == 2 and case.metrics[1]["events"] and case.metrics[1]["messages_waiting"] == 1
     case.ticks(1)
-    assert len(case.figures) == 3 and "no usable answer" in case.figures[2]["problem"]
+    assert len(case.metrics) == 3 and "no usable answer" in case.metrics[2]["problem"]
     before = case.clock.passed
     case.ticks(20)
     # Another one for each ten seconds, in which a VM without answers asks less often.
-    assert len(case.figures) - 3 == pytest.approx((case.clock.passed - before) / HEARTBEAT_SECONDS, abs=2)
+    assert len(case.metrics) - 3 == pytest.approx((case.clock.passed - before) / HEARTBEAT_SECONDS, abs=2)
 
 
-def test_a_state_that_cannot_be_written_does_not_stop_the_figures(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_state_that_cannot_be_written_does_not_stop_the_metrics(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case(tmp_path, document(1))
     monkeypatch.setattr(State, "write", lambda self, now: (unused for unused in ()).throw(OSError(28, "No space left on device")))
     case.ticks(1)
-    assert len(case.figures) == 1 and "No space left" in case.figures[0]["problem"]
+    assert len(case.metrics) == 1 and "No space left" in case.metrics[0]["problem"]
 
 
 def test_a_full_disk_is_said_once_and_nothing_is_lost(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

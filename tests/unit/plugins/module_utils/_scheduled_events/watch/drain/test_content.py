@@ -11,8 +11,10 @@ import typing as t
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain.content import parse_content, read_content
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.settings import SettingsError
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.interface.outside import OutsideMethod
 
 METHOD = {"id": "1-command", "kind": "command", "where": "own", "given": {"begin": "x"}, "outside": False, "runs": True, "ends": True, "report": None}
 GOOD: dict[str, t.Any] = {"rules": [{"name": "all", "drain": True, "approve": "after_drain", "when": None}], "methods": [METHOD], "elsewhere": ["2-haproxy"]}
@@ -68,3 +70,14 @@ def test_damaged_files_are_refused(tmp_path: pathlib.Path, content: bytes) -> No
 def test_wrong_content_is_refused(wrong: dict[str, t.Any]) -> None:
     with pytest.raises(ValueError):
         parse_content({**GOOD, **wrong})
+
+
+def test_what_is_outside_is_read_only_where_its_class_is_safe_without_a_copy_of_its_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    method = OutsideMethod()
+    monkeypatch.setitem(registry.METHODS, method.name, method)  # type: ignore[misc]
+    outside = {**METHOD, "kind": method.name, "where": "controller", "outside": True}
+    assert parse_content({**GOOD, "methods": [outside]}).methods == [outside]
+    method.safe_at_once = False
+    for wrong in (outside, {**outside, "where": "own"}, {**outside, "outside": False}):
+        with pytest.raises(ValueError, match="1-command does not run on the VM alone"):
+            parse_content({**GOOD, "methods": [wrong]})

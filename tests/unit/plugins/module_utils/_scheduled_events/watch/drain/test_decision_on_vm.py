@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import empty_record
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain.decision import (
     APPROVE,
     DRAIN,
@@ -24,6 +23,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain.due import due_ids, is_due
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain.rules import Rule
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.settings import Settings
+from ansible_collections.maintenance.azure.tests.unit.plugins import builders
 
 EVENT = "c7061bac-afdc-4513-b24b-aa5f13a16123"
 NOW = "2026-11-25T12:00:00.000000Z"
@@ -32,13 +32,12 @@ APPROVES = Rule("at once", False, "now", None)
 
 
 def event(**more: t.Any) -> dict[str, t.Any]:
-    known = {"event_id": EVENT, "event_type": "Preempt", "event_status": "Scheduled", "not_before": "2026-11-25T12:00:30Z", "resources": ["vm_0"]}
-    return {**known, "event_source": "Platform", "duration_in_seconds": -1, "affects_this_vm": True, **more}
+    return builders.event(EVENT, **{"event_type": "Preempt", "not_before": "2026-11-25T12:00:30Z", "resources": ["vm_0"], **more})
 
 
 def record(phase: str, *methods: tuple[str, str, str], **more: t.Any) -> dict[str, t.Any]:
-    entries = [{"id": one, "state": state, "boot_id": boot} for one, state, boot in methods]
-    return {**empty_record(EVENT), "phase": phase, "methods": entries, **more}
+    entries = [builders.method("service", state, id=one, boot_id=boot) for one, state, boot in methods]
+    return builders.record(phase, *entries, event_id=EVENT, **more)
 
 
 def decided(**more: t.Any) -> Decision:

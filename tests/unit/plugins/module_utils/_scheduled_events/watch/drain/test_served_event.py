@@ -63,7 +63,7 @@ class VM:
 
     def serve(self, *event_ids: str) -> bool:
         for event_id in event_ids:
-            self.triggers.mark(event_id)
+            self.triggers.add(event_id)
         try:
             return self.drain_once()
         finally:
@@ -257,7 +257,7 @@ def test_killed_at_every_change_of_a_file_it_goes_on(vm: VM, monkeypatch: pytest
         left[0] = changes
         with monkeypatch.context() as patched:
             patched.setattr(drainer, "LocalFiles", Dying)
-            vm.triggers.mark(event_id)
+            vm.triggers.add(event_id)
             try:
                 vm.drain_once()
                 break

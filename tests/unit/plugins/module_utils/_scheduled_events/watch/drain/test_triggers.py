@@ -27,7 +27,7 @@ def folder(tmp_path: pathlib.Path) -> pathlib.Path:
 
 def test_marked_taken_and_removed(folder: pathlib.Path) -> None:
     triggers = Triggers(str(folder))
-    assert triggers.mark(EVENT.upper()) and triggers.mark(EVENT)
+    assert triggers.add(EVENT.upper()) and triggers.add(EVENT)
     assert triggers.take() == [EVENT] and triggers.take() == [EVENT]
     triggers.remove(EVENT)
     triggers.remove(EVENT)
@@ -37,12 +37,12 @@ def test_marked_taken_and_removed(folder: pathlib.Path) -> None:
 @given(st.text(max_size=60))
 def test_no_other_id_becomes_a_file(text: str) -> None:
     # A folder that does not exist: an attempt to write would raise.
-    assert Triggers("/nonexistent").mark(text) is False
+    assert Triggers("/nonexistent").add(text) is False
 
 
 @pytest.mark.parametrize("name", ["../../etc/cron.d/x", f"{EVENT}/x", f"../{EVENT}", f"{EVENT} {EVENT}", f"{EVENT}.json", "", f"x{EVENT}"])
 def test_a_name_that_leads_elsewhere_is_no_id(folder: pathlib.Path, name: str) -> None:
-    assert Triggers(str(folder)).mark(name) is False
+    assert Triggers(str(folder)).add(name) is False
     assert not list(folder.iterdir())
 
 

@@ -16,8 +16,7 @@ import typing as t
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.settings import Settings, SettingsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.tell.delivery import NotDelivered, open_delivery
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.tell.tls import tls_context
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.tell.delivery import NotDelivered, open_delivery, tls_context
 
 MESSAGE = {"id": "0" * 32, "type": "maintenance.azure.scheduled_event.listed", "subject": "E1", "time": "2026-11-25T00:00:00.5Z"}
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"

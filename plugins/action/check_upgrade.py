@@ -1,0 +1,35 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+
+from __future__ import annotations
+
+import typing as t
+
+from ..plugin_utils._actions.on_controller import OnController
+from ..plugin_utils._core.wrong_input import WrongInput
+from ..plugin_utils._maintenance.upgrade.batches import make_batches
+
+SPEC = {
+    "name": {"type": "str", "required": True},
+    "tasks": {"type": "str", "required": True},
+    "check_tasks": {"type": "str", "default": ""},
+    "folders": {"type": "list", "elements": "str", "default": []},
+    "by": {"type": "str", "default": "serial"},
+    "serial": {"type": "raw"},
+}
+
+
+class ActionModule(OnController):
+    """Check the request for a rolling upgrade."""
+
+    spec = SPEC
+
+    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+        if not arguments["name"].strip():
+            raise ValueError("upgrade_name is empty: it must be this upgrade's own name")
+        names = ("tasks", "check_tasks") if arguments["check_tasks"] else ("tasks",)
+        found = {name: self.tasks_file(f"upgrade_{name}", arguments[name], arguments["folders"]) for name in names}
+        try:
+            make_batches([], arguments["by"], arguments["serial"])
+        except WrongInput as error:
+            raise ValueError(f"upgrade_{error}") from error
+        return {"check_tasks": "", **found}

@@ -1,0 +1,193 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+"""Method haproxy, as the controller knows it. Its tasks are in roles/drain/tasks/methods/haproxy, with its options, and use module haproxy_server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .....module_utils._scheduled_events.drain.methods.pasted import word
+from ...._core import plain_values
+from ..findings import shown, way_out
+from ..kind import NOT_ALLOWED, NOTHING, Agreed, KindInParts, Values
+from .view import MAINT, READY, STATES, View, view
+
+# What HAProxy allows in the names of servers and backends, as haproxy_server checks it.
+NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
+MOST_BALANCERS, MOST_BACKENDS = 64, 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One server in one backend of one balancer, as it was before."""
+
+    server: str
+    balancer: str
+    backend: str
+    state: str
+    up: bool
+
+
+def read_places(before: Any) -> tuple[str, tuple[Place, ...]] | None:
+    """Return the server of a finding and its places, or None for anything else."""
+    given = plain_values.mapping(before)
+    server, balancers = given.get("server"), given.get("balancers")
+    if set(given) != {"server", "balancers"} or not _is_name(server) or not isinstance(balancers, Mapping) or len(balancers) > MOST_BALANCERS:
+        return None
+    places: list[Place] = []
+    for balancer, backends in balancers.items():
+        if not _is_host(balancer) or not isinstance(backends, Mapping) or len(places) + len(backends) > MOST_BACKENDS:
+            return None
+        for backend, one in backends.items():
+            place = _place_of(str(server), str(balancer), backend, one)
+            if place is None:
+                return None
+            places.append(place)
+    return str(server), tuple(places)
+
+
+def finding_of(server: str, places: Iterable[Place]) -> dict[str, Any]:
+    """Return a finding as the tasks take it."""
+    balancers: dict[str, dict[str, Any]] = {}
+    for place in places:
+        balancers.setdefault(place.balancer, {})[place.backend] = {"state": place.state, "up": place.up}
+    return {"server": server, "balancers": balancers}
+
+
+def _place_of(server: str, balancer: str, backend: Any, given: Any) -> Place | None:
+    found = plain_values.mapping(given)
+    state, up = found.get("state"), plain_values.flag(found.get("up"))
+    if set(found) != {"state", "up"} or state not in STATES or up is None or not _is_name(backend):
+        return None
+    return Place(server, balancer, str(backend), str(state), up)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and NAME.fullmatch(value) is not None
+
+
+def _is_host(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= 255 and value.isprintable()
+
+
+MOST_PLACES = 5
+DEFAULT_SOCKET = "/run/haproxy/admin.sock"
+
+
+class HAProxy(KindInParts[Place]):
+    """Its finding has a place for each backend of each balancer. What is done there, and where, the settings say."""
+
+    name = "haproxy"
+    outside = True
+    names_tasks = False
+
+    def target(self, given: Values, host: str, by_hand: bool) -> dict[str, Any]:
+        balancers = [] if by_hand else plain_values.texts(given.get("balancers"))
+        return {"server": _server(given, host), "balancers": balancers, "backends": plain_values.texts(given.get("backends"))}
+
+    def used(self, before: Any, given: Values, host: str) -> dict[str, Any]:
+        places = self.parts(before)
+        return {} if places is None else finding_of(_server(given, host), self.named(places, given, host))
+
+    def for_replica(self, before: Any) -> dict[str, Any] | None:
+        found = read_places(before)
+        return finding_of(*found) if found else None
+
+    def agreed(self, copies: Iterable[Any], targets: Sequence[Values]) -> Agreed:
+        """Return all places that a copy and the settings name, and at which the server was in service.
+
+        A keeper may lie. Of a server that was out before nothing has to come back, and to take that from a copy would let a drain begin
+        with nothing to do, or leave the server out for good. A copy that leaves out a balancer is no finding of this method.
+        """
+        found: dict[tuple[str, str, str], Place] = {}
+        disputed: list[str] = []
+        for place in (place for before in copies for place in self._allowed(self.parts(before) or (), targets)):
+            key = (place.server, place.balancer, place.backend)
+            if place.state != READY:
+                disputed.append(f"a copy says that server {key[0]} of backend {key[2]} on balancer {key[1]} was {place.state}; that is left as it is")
+                continue
+            found[key] = replace(place, up=place.up or (key in found and found[key].up))
+        servers = list(dict.fromkeys(place.server for place in found.values()))
+        if not servers:
+            return None, disputed
+        mine = [place for place in found.values() if place.server == servers[0]]
+        missing = _missing(mine, [target for target in targets if target.get("server") == servers[0]])
+        if missing:
+            return None, [*disputed, f"no copy says how balancer {', '.join(missing)} had server {servers[0]}; nothing is restored, put it back by hand"]
+        if len(servers) > 1:
+            disputed.append(f"copies name the servers {', '.join(servers)}; {servers[0]} is put back")
+        return finding_of(servers[0], mine), disputed
+
+    def by_hand(self, before: Values, options: Values, targets: Sequence[Values]) -> str:
+        places = self.parts(before)
+        if places is None:
+            return "put its server back in HAProxy; the record does not say how it was" if targets else NOT_ALLOWED
+        allowed = self._allowed(places, targets)
+        address = DEFAULT_SOCKET if (options.get("socket") or DEFAULT_SOCKET) == DEFAULT_SOCKET else "SOCKET"
+        lines = [
+            f"on {word(place.balancer, 'BALANCER')}: echo 'set server {place.backend}/{place.server} state {place.state}' | socat stdio {address}"
+            for place in allowed[:MOST_PLACES]
+            if self.is_to_undo(place)
+        ]
+        if len(allowed) > MOST_PLACES:
+            lines.append(f"and {len(allowed) - MOST_PLACES} more in the record")
+        if len(allowed) < len(places):
+            lines.append(NOT_ALLOWED)
+        return ", then ".join(lines) or NOTHING
+
+    def view(self, observed: Sequence[Values], before: Any, options: Any) -> View:
+        return view(observed, before, options)
+
+    # The parts of its finding.
+
+    def parts(self, before: Any) -> tuple[Place, ...] | None:
+        found = read_places(before)
+        return found[1] if found else None
+
+    def named(self, parts: Iterable[Place], given: Values, host: str) -> tuple[Place, ...]:
+        server = _server(given, host)
+        balancers, backends = (frozenset(plain_values.texts(given.get(key))) for key in ("balancers", "backends"))
+        return tuple(part for part in parts if part.server == server and part.balancer in balancers and (not backends or part.backend in backends))
+
+    def names_parts(self, given: Values) -> bool:
+        return bool(plain_values.texts(given.get("balancers")))
+
+    def narrowed(self, given: Values, parts: Sequence[Place], host: str) -> dict[str, Any]:
+        balancers, backends = dict.fromkeys(part.balancer for part in parts), dict.fromkeys(part.backend for part in parts)
+        return {**given, "server": _server(given, host), "balancers": list(balancers), "backends": list(backends)}
+
+    def is_to_undo(self, part: Place) -> bool:
+        # What was in maintenance before stays so.
+        return part.state != MAINT
+
+    def unnamed(self, parts: Sequence[Place], host: str) -> str:
+        found = [
+            f"server {shown(part.server)} of backend {shown(part.backend)} on balancer {shown(part.balancer)} was {part.state} before the drain"
+            for part in parts[:MOST_PLACES]
+        ]
+        if len(parts) > MOST_PLACES:
+            found.append(f"and {len(parts) - MOST_PLACES} more")
+        return f"{host}: its record says that {'; '.join(found)}, and drain_methods does not name it; nothing was changed there. {way_out(host)}"
+
+    def _allowed(self, places: Sequence[Place], targets: Sequence[Values]) -> list[Place]:
+        allowed = {place for target in targets for place in self.named(places, target, "")}
+        return [place for place in places if place in allowed]
+
+
+def _server(given: Mapping[str, Any], host: str) -> str:
+    """Return the name that the settings give a host's server."""
+    return plain_values.text(given.get("server")) or host
+
+
+def _missing(places: Iterable[Place], targets: Iterable[Values]) -> list[str]:
+    """Return the balancers, with the backends that the settings name, of which no place is known."""
+    has = {(place.balancer, backend) for place in places for backend in (place.backend, "")}
+    wanted = {
+        (balancer, backend)
+        for target in targets
+        for balancer in plain_values.texts(target.get("balancers"))
+        for backend in plain_values.texts(target.get("backends")) or ("",)
+    }
+    return sorted({f"{balancer} {backend}".strip() for balancer, backend in wanted - has})

@@ -1,0 +1,122 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+"""The capacity groups, which of their members are unavailable, and why a group has no room: too many would be, or the rest would break a keep condition."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from ..._core.short_forms import some
+from ..config import capacity_groups
+from ..config.capacity_groups import Group
+from ..core.model import Host
+
+SHOWN = 5
+BATCH = "the batch"
+
+
+class Tally:
+    """Members that count as unavailable, each with the reason, and their number in each group."""
+
+    def __init__(self, of: Mapping[str, list[Group]], why: Mapping[str, str]) -> None:
+        self._of = of
+        self.why: dict[str, str] = {}
+        self.counts: dict[Group, int] = defaultdict(int)
+        for name, words_ in why.items():
+            self.add((name,), words_)
+
+    def add(self, names: Iterable[str], why: str) -> None:
+        """Count these members too, each only once."""
+        for name in names:
+            if name not in self.why:
+                self.why[name] = why
+                for group in self._of[name]:
+                    self.counts[group] += 1
+
+
+@dataclass(slots=True)
+class Budget:
+    """The groups, and which of their members are unavailable and why."""
+
+    groups: tuple[Group, ...] = ()
+    of: dict[str, list[Group]] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
+    short: frozenset[Group] = frozenset()
+    """Groups with members that are not in this run, or with fewer members than their configured size."""
+    out: dict[str, str] = field(default_factory=dict)
+    """Members that are unavailable now, before any action of this plan."""
+    stuck: dict[str, str] = field(default_factory=dict)
+    """Those of them that stay unavailable when their events end."""
+    latest: dict[str, str | None] = field(default_factory=dict)
+    """Members that are not observed again in this pass: why their latest observation has them unavailable, or None. For words only; C(out) has them all,
+    because a drain or an approval needs a new observation of each member."""
+    leased: dict[str, str] = field(default_factory=dict)
+    """Members that another run has a lease on, and may make unavailable."""
+    hosts: dict[str, Host] = field(default_factory=dict)
+    serving: frozenset[str] = frozenset()
+    """Members that count as unavailable for an event that is over, has failed or may end any moment, and that are not drained for it:
+    a new drain makes them unavailable for longer."""
+    disputed: dict[Group, dict[str, str]] = field(default_factory=dict)
+    """Groups for which another run, active on a VM, declares other members: the other run, by that VM."""
+    taken: dict[str, str] = field(default_factory=dict)
+    """Members that are unavailable, leased by other runs, or needed by an event: an upgrade counts all of them, because events go first."""
+
+
+def unkept(budget: Budget, group: Group, wanted: Iterable[str], out: Tally) -> str | None:
+    """Return the first keep condition of the group that is false of the members left in service, or None."""
+    if not group.keep:
+        return None
+    gone = {*out.why, *wanted}
+    return capacity_groups.broken(group.keep, [budget.hosts[name] for name in group.members if name in budget.hosts and name not in gone])
+
+
+def members(budget: Budget, names: Iterable[str], group: Group) -> list[str]:
+    return [name for name in names if group in budget.of[name]]
+
+
+def dispute(budget: Budget, group: Group, names: Container[str]) -> str | None:
+    """Return the holder of a lease on one of these VMs that declares other members for the group. A lease covers its own VM only."""
+    return next((who for name, who in budget.disputed.get(group, {}).items() if name in names), None)
+
+
+def unusable(budget: Budget, group: Group, names: Container[str]) -> str | None:
+    """Return why a group has no room for any of these VMs because the number of its unavailable members is unknown, or None."""
+    if group in budget.short:
+        missing = [member for member in group.members if member in budget.missing]
+        if not missing:
+            return (
+                f"capacity group {group.name!r} is held: it has {group.size} members, and this run's inventory names {len(group.members)} of them"
+                " (a slice of it, or a source that failed?), so it is not known how many are unavailable; run it for all members"
+            )
+        return (
+            f"capacity group {group.name!r} is held: {some(missing, SHOWN)} of its members are not in this run, so it is"
+            " not known how many are unavailable; run it for all members, or correct their names"
+        )
+    other = dispute(budget, group, names)
+    return f"capacity group {group.name!r} is held: {other} declares other members for it; give all runs the same list" if other else None
+
+
+def text(budget: Budget, names: Sequence[str], group: Group, taken: Tally, who: str = "the event") -> str:
+    if (held := unusable(budget, group, names)) is not None:
+        return held
+    own = members(budget, names, group)
+    if taken.counts[group] + sum(1 for name in own if name not in taken.why) <= group.limit:
+        return _keep_text(group, unkept(budget, group, own, taken) or "", own, taken)
+    start = f"capacity group {group.name!r} lets {group.rule} be unavailable"
+    if len(own) > group.limit:
+        never = "; it never fits: make the batch smaller" if who == BATCH else ""
+        return f"{start}, and {who} takes {some(own, SHOWN)} together{never}"
+    return f"{start}; {some(own, SHOWN)} would exceed it, together with {_others(group, own, taken)}"
+
+
+def _keep_text(group: Group, unkept: str, own: Sequence[str], taken: Tally) -> str:
+    others = _others(group, own, taken)
+    beside = f" and {others}" if others else ""
+    return f"capacity group {group.name!r} must keep {unkept}, which is not met without {some(own, SHOWN)}{beside}"
+
+
+def _others(group: Group, own: Sequence[str], taken: Tally) -> str:
+    others = (f"{member} ({taken.why[member]})" for member in group.members if member in taken.why and member not in own)
+    return some(list(islice(others, SHOWN)), SHOWN, taken.counts[group] - sum(1 for name in own if name in taken.why))

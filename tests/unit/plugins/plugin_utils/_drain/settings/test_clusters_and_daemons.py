@@ -1,0 +1,45 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cluster of an entry, the addresses of daemons in options, and methods that talk to daemons where no host can: checked with the settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.method_orders import drain_orders
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.validation import problems
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.interface.asking import AskingMethod
+
+
+@pytest.fixture(autouse=True)
+def _asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.METHODS, "asking", AskingMethod())  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("cluster", ["a", "Orders-DB", "10.0_x", "a" * 63])
+def test_a_cluster_has_a_name_and_is_no_option(cluster: str) -> None:
+    entry = {"method": "none", "cluster": cluster}
+    assert problems([entry], [], "linux") == []
+    assert drain_orders({}, [entry], [], "db1", "linux")[0]["given"] == {}
+
+
+@pytest.mark.parametrize("cluster", ["", None, 5, ["a"], "-a", "a b", "a" * 64, "a\n"])
+def test_a_wrong_cluster_is_named(cluster: Any) -> None:
+    (found,) = problems([{"method": "none", "cluster": cluster}], [], "linux")
+    words = "It must be a name of letters, digits, dots, - and _, at most 63."
+    assert found == f"drain_methods, entry 1: cluster is wrong: {str(cluster)[:100] or 'it is empty'}. {words}"
+
+
+@pytest.mark.parametrize(("url", "wrong"), [("http://127.0.0.1:8008", False), ("db1:8008", False), ("http://a:b", True), ("ftp://a:1", True), ("a", True)])
+def test_the_address_of_a_daemon_is_one(url: str, wrong: bool) -> None:
+    found = problems([{"method": "asking", "url": url}], [], "linux")
+    assert [("drain_methods, entry 1 (asking): url: " in one and "is no address of a daemon" in one) for one in found] == [True] * wrong
+
+
+def test_on_windows_hosts_no_method_talks_to_daemons() -> None:
+    words = "drain_methods, entry 1 (asking): method asking talks to a daemon of its VM, which is not supported on Windows hosts."
+    assert problems([{"method": "asking"}], [], "windows") == [words]

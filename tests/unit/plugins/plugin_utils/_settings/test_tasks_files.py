@@ -1,0 +1,35 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where files of tasks are looked for. What is refused of them is in tests/trust/test_tasks_files.py."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import tasks_files
+
+
+@pytest.mark.parametrize(
+    ("variables", "places"),
+    [
+        ({"playbook_dir": "/play", "inventory_dir": "/hosts"}, ["/play", "/hosts", "/here"]),
+        ({"playbook_dir": "/here", "inventory_dir": None}, ["/here"]),
+        # The hosts of an inventory that is a plugin or text have no folder.
+        ({"playbook_dir": "/play", "inventory_dir": ""}, ["/play", "/here"]),
+    ],
+)
+def test_task_files_are_beside_the_playbook_or_the_inventory_or_where_ansible_was_started(
+    variables: dict[str, Any], places: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PWD", "/here")
+    assert tasks_files.places(variables) == places
+
+
+@pytest.mark.parametrize(("own", "folders"), [(None, []), ("", []), ("methods", ["/play/methods"]), ("/there", ["/there"]), (7, ["/play/7"])])
+def test_methods_are_those_of_the_collection_then_those_of_an_operator(own: Any, folders: list[str]) -> None:
+    found = tasks_files.method_folders({"playbook_dir": "/play"}, own)
+    assert found == [tasks_files.METHODS, *folders] and os.path.isfile(os.path.join(found[0], "haproxy", "check.yml"))
