@@ -45,6 +45,21 @@ def unpacked(
     return root
 
 
+def downloaded(cache: str, packages: t.Sequence[str]) -> pathlib.Path:
+    """The folder with the archives of these packages and of what they depend on that this machine lacks; filled once for these names."""
+    place = CACHES / cache
+    place.mkdir(parents=True, exist_ok=True)
+    wanted = "\n".join(packages)
+    with (place / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        complete = place / ".complete"
+        if not complete.exists() or complete.read_text() != wanted:
+            shutil.rmtree(place / "archives", ignore_errors=True)
+            _download(place / "archives", packages, ("",))
+            complete.write_text(wanted)
+    return place / "archives"
+
+
 def _download(archives: pathlib.Path, packages: t.Sequence[str], needed: t.Sequence[str]) -> list[pathlib.Path]:
     (archives / "partial").mkdir(parents=True, exist_ok=True)
     options = ["-o", f"Dir::Cache::archives={archives}", "-o", "Debug::NoLocking=true", "-o", "APT::Sandbox::User=root"]

@@ -17,9 +17,9 @@ CODE_CACHE = ROOT / "tests" / "tools" / "code_cache"
 # Missing ones are failures. Other folders with tests beside them are found and run as well.
 EXPECTED_FOLDERS = ("unit", "contract", "model", "scenarios", "playbooks", "crash")
 # Not pytest, or not quick enough for `make test`; each has a suite of its own below, or a command of its own (make bench).
-OTHER_FOLDERS = ("integration", "eda", "guests", "fleet", "discovery", "runner", "monitoring", "benchmark", "tools", "sanity", "requirements", "output")
+OTHER_FOLDERS = ("integration", "eda", "guests", "fleet", "discovery", "runner", "monitoring", "state", "benchmark", "tools", "sanity", "requirements", "output")
 # These make network namespaces of their own, in which Azure's addresses are theirs.
-OWN_NAMESPACES = ("fleet", "guests", "discovery")
+OWN_NAMESPACES = ("fleet", "guests", "discovery", "state")
 PLAYBOOK_SUITES = 4
 # What runs a playbook in these tests, as far as a look at the text says.
 A_RUN = re.compile(r"(?:respond|respond_event|play|status|decide|drain|recover|upgrade|killed|run|start)\(")
@@ -39,6 +39,7 @@ LOADS = {
     "eda": 0.2,
     "monitoring": 0.5,
     "settings": 0.5,
+    "state": 1.0,
 }
 PLUGIN_KINDS = ("filter", "lookup", "modules", "test")
 TARGET_PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
@@ -184,6 +185,7 @@ def heavy_suites() -> list[Suite]:
     return [
         Suite("guests", ("bash", "tests/guests/run.sh"), 2500, "closing line", load=LOADS["guests"]),
         Suite("fleet", ("bash", "tests/fleet/run.sh"), 2400, "closing line", load=LOADS["fleet"]),
+        Suite("state", ("bash", "tests/state/run.sh"), 1800, "closing line", load=LOADS["state"]),
         sanity("2.21"),
         build_environment("core-2.18", "3.11"),
         build_environment("execution-environment", "3.12"),
