@@ -59,6 +59,7 @@ for product in "${products[@]}"; do [ -e "$here/$product/packages" ] || { say "t
 mkdir -p "$logs"
 
 declare -A running=()
+one=""
 declare -A codes=()
 finish_one() {
   local ended code=0 product

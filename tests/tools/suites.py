@@ -16,10 +16,10 @@ TREE = ROOT / ".build" / "tree"
 CODE_CACHE = ROOT / "tests" / "tools" / "code_cache"
 # Missing ones are failures. Other folders with tests beside them are found and run as well.
 EXPECTED_FOLDERS = ("unit", "contract", "model", "scenarios", "playbooks", "crash")
-# Not pytest, or not quick enough for `make test`; each has a suite of its own below, or a command of its own (make bench).
-OTHER_FOLDERS = ("integration", "eda", "guests", "fleet", "discovery", "runner", "monitoring", "state", "benchmark", "tools", "sanity", "requirements", "output")
 # These make network namespaces of their own, in which Azure's addresses are theirs.
 OWN_NAMESPACES = ("fleet", "guests", "discovery", "state")
+# Not pytest, or not quick enough for `make test`; each has a suite of its own below, or a command of its own (make bench).
+OTHER_FOLDERS = (*OWN_NAMESPACES, "integration", "eda", "runner", "monitoring", "benchmark", "tools", "sanity", "requirements", "output")
 PLAYBOOK_SUITES = 4
 # What runs a playbook in these tests, as far as a look at the text says.
 A_RUN = re.compile(r"(?:respond|respond_event|play|status|decide|drain|recover|upgrade|killed|run|start)\(")
