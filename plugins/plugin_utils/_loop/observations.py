@@ -52,6 +52,7 @@ def observation(host: str, found: HostResults, settings: VMSettings, before: Map
         "labels": dict(settings["labels"]),
         "wrong_settings": list(settings["wrong"]),
         "outside": settings["outside"],
+        "short_pause_hurts": settings["short_pause_hurts"],
         "targets": list(settings["targets"]),
         "expected_identity": dict(found.expected_identity),
         "listed_before": _listed(before),

@@ -28,6 +28,8 @@ class VMSettings(TypedDict):
     """The names of its drain methods."""
     outside: bool
     """Whether any of them changes something outside the VM."""
+    short_pause_hurts: bool
+    """Whether a short pause hurts what any of them drains."""
     targets: list[dict[str, Any]]
     """Their targets outside the VM, which limit what a replica may restore."""
     drain_methods: Any
@@ -56,6 +58,7 @@ def read(given: Any, host: str, places: Sequence[str] = (), hosts: Sequence[str]
         "labels": dict(plain_values.mapping(source.get("labels"))),
         "methods": [plain_values.text(one.get("method")) or "?" for one in methods],
         "outside": any(kind_of(str(one.get("method"))).outside or plain_values.flag(one.get("outside")) is True for one in methods),
+        "short_pause_hurts": any(kind_of(str(one.get("method"))).short_pause_hurts for one in methods),
         "targets": targets_of(drain_methods, former, host),
         "drain_methods": drain_methods or [],
         "drain_methods_former": former or [],

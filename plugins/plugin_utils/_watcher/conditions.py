@@ -9,12 +9,16 @@ from typing import Any
 
 from ...module_utils._scheduled_events.core import limits
 from ...module_utils._scheduled_events.watch.drain.rules import FIELDS, LONGEST, ORDERS, Comparison
-from .._maintenance.core.expression import BUILT_IN, Expression, compiled
+from .._maintenance.core.expression import BUILT_IN, SHORT_PAUSE_HURTS, Expression, compiled
 
 OPERATORS: Mapping[str, str] = {"eq": "==", "ne": "!=", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
+# What is known of a VM before any event comes (of_vm).
+OF_VM = (SHORT_PAUSE_HURTS,)
 # The same comparison with its sides exchanged.
 EXCHANGED: Mapping[str, str] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 Alternatives = list[list[Comparison]]
+# Null has no order.
+NEVER = Comparison("event_type", "<", None)
 
 
 class CannotCompile(ValueError):
@@ -26,6 +30,12 @@ def compile_condition(condition: Expression) -> Alternatives:
     if condition.source in BUILT_IN:
         return [list(BUILT_IN[condition.source])]
     return _alternatives(compiled(condition.source).parsed, False)
+
+
+def of_vm(alternatives: Alternatives, known: Mapping[str, bool]) -> Alternatives:
+    """Return alternatives without the comparisons of what is known of the VM: an empty one matches every event."""
+    possible = [one for one in alternatives if all(comparison.matches(known) for comparison in one if comparison.field in known)]
+    return [[comparison for comparison in one if comparison.field not in known] for one in possible] or [[NEVER]]
 
 
 def _alternatives(node: Mapping[str, Any], negated: bool) -> Alternatives:
@@ -77,7 +87,7 @@ def _comparison(node: Mapping[str, Any], negated: bool) -> Comparison:
 def _field(node: Mapping[str, Any]) -> str:
     if node["type"] != "field":
         raise CannotCompile(_words(node) if node["type"] == "function_expression" else "it compares what is no field of an event")
-    if node["value"] not in FIELDS:
+    if node["value"] not in FIELDS and node["value"] not in OF_VM:
         raise CannotCompile(f"it uses {node['value']}")
     return str(node["value"])
 
@@ -96,7 +106,7 @@ def _is_of_other_kind(field: str, value: Any) -> bool:
     """Return whether JMESPath fails on the order of a field and a value, because one is a text and the other a number."""
     if value is None or isinstance(value, bool):
         return False
-    return isinstance(value, str) is FIELDS[field]
+    return field in FIELDS and isinstance(value, str) is FIELDS[field]
 
 
 def _contains(children: Sequence[Mapping[str, Any]], negated: bool) -> Alternatives:

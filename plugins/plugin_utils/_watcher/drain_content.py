@@ -9,10 +9,12 @@ from typing import Any, TypedDict
 from ...module_utils._scheduled_events.drain.registry import is_safe_at_once
 from ...module_utils._scheduled_events.watch.drain.rules import FIELDS, LONGEST, OPERATORS
 from .._core.wrong_input import WrongInput
+from .._drain.kinds.registry import kind_of
 from .._drain.orders.method_orders import MethodOrder, drain_orders
 from .._drain.settings import validation
 from .._maintenance.config.policy import Rule, label_of, load
-from .conditions import CannotCompile, compile_condition
+from .._maintenance.core.expression import SHORT_PAUSE_HURTS
+from .conditions import OF_VM, CannotCompile, compile_condition, of_vm
 
 # The watcher drains on Linux only.
 SYSTEM = "linux"
@@ -53,7 +55,8 @@ def drain_content(settings: Settings) -> Content:
     orders = drain_orders({}, methods, former, settings["host"], SYSTEM)
     own = [order for order in orders if _is_own(order)]
     elsewhere = [order["id"] for order in orders if not _is_own(order)]
-    return {"rules": compile_rules(settings["policy"]) if own else [], "methods": own, "elsewhere": elsewhere}
+    hurts = any(kind_of(order["kind"]).short_pause_hurts for order in orders)
+    return {"rules": compile_rules(settings["policy"], hurts) if own else [], "methods": own, "elsewhere": elsewhere}
 
 
 def _is_own(order: MethodOrder) -> bool:
@@ -64,7 +67,7 @@ def _is_own(order: MethodOrder) -> bool:
 # --- The rules of a policy, which the watcher of a VM checks without JMESPath --------------------------------------------
 
 
-INSTEAD = f"use {', '.join([*FIELDS][:-1])} and {[*FIELDS][-1]} with {', '.join(OPERATORS)}, &&, ||, ! and contains, or set watch_drain: []"
+INSTEAD = f"use {', '.join(FIELDS)} and {', '.join(OF_VM)} with {', '.join(OPERATORS)}, &&, ||, ! and contains, or set watch_drain: []"
 
 
 class Row(TypedDict):
@@ -79,7 +82,7 @@ class Row(TypedDict):
     """Whether its drain is not for the last minute before NotBefore alone to decide: it has a drain_at, or hold_at_deadline lets the event come."""
 
 
-def compile_rules(policy: Any) -> list[Row]:
+def compile_rules(policy: Any, short_pause_hurts: bool = False) -> list[Row]:
     """Return the rules of a policy, given as load() of policy.py takes it, up to the first that matches every event.
 
     Raise WrongInput for a policy that is wrong, or that only JMESPath can check.
@@ -88,29 +91,33 @@ def compile_rules(policy: Any) -> list[Row]:
     for place, rule in enumerate(load(policy).rules, start=1):
         if place > LONGEST:
             raise WrongInput(f"the policy has more than {LONGEST} rules, which are too many for the watcher: use fewer, or set watch_drain: []")
-        rows.append(_row(rule, place))
-        if rule.when is None:
+        when = _when(rule, place, short_pause_hurts)
+        rows.append(_row(rule, when))
+        if when is None:
             break
     return rows
 
 
-def _row(rule: Rule, place: int) -> Row:
+def _row(rule: Rule, when: list[list[dict[str, Any]]] | None) -> Row:
     decision = rule.decision
     return {
         "name": decision.name,
         "drain": decision.drain,
         "approve": decision.approve,
-        "when": _when(rule, place),
+        "when": when,
         "late": isinstance(decision.drain_at, float) or decision.hold_at_deadline == "let_it_come",
     }
 
 
-def _when(rule: Rule, place: int) -> list[list[dict[str, Any]]] | None:
+def _when(rule: Rule, place: int, short_pause_hurts: bool) -> list[list[dict[str, Any]]] | None:
+    """Return the alternatives, or None if the rule matches every event of this VM."""
     if rule.when is None:
         return None
     try:
-        alternatives = compile_condition(rule.when)
+        alternatives = of_vm(compile_condition(rule.when), {SHORT_PAUSE_HURTS: short_pause_hurts})
     except CannotCompile as error:
         label = label_of(rule.source, place)
         raise WrongInput(f"{label}: when cannot be checked by the watcher, because {error}: {INSTEAD}. It is: {rule.when.source}") from error
+    if [] in alternatives:
+        return None
     return [[{"field": one.field, "is": one.operator, "value": one.value, "negated": one.negated} for one in every] for every in alternatives]

@@ -26,6 +26,8 @@ class Kind:
     name = ""
     outside = False
     """Whether it changes something outside its VM, where its entry does not say it."""
+    short_pause_hurts = False
+    """Whether a short pause hurts what it drains, so that the default policy drains for it, too."""
     has_finding = True
     undo_option = ""
     """The option that is its undo in an operator's own words."""

@@ -12,7 +12,7 @@ from ..._core import plain_values
 from ..._core.short_forms import suggestion
 from ..._core.wrong_input import WrongInput, refuse_unknown
 from ..core import timestamps
-from ..core.expression import Expression, ExpressionError, load_condition
+from ..core.expression import HURTS, SHORT_PAUSE, SHORT_PAUSE_HURTS, Expression, ExpressionError, load_condition
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 MINUTES_OF_DAY = 24 * 60
@@ -73,19 +73,18 @@ def _minute_of_day(value: Any, name: str) -> int:
     raise WrongInput(f'{name} must be a time such as "22:00", not {value!r}')
 
 
-_SHORT_PAUSE = "event_type == 'Freeze' && duration_in_seconds >= `0` && duration_in_seconds < `9`"
-
 NAMED: dict[str, list[dict[str, Any]]] = {
-    # No VM is interrupted undrained.
+    # No VM is interrupted undrained; a database whose others wait for it is so even for seconds.
     "default": [
-        {"name": "short pause", "when": _SHORT_PAUSE, "drain": False, "approve": "now"},
+        {"name": "short pause that hurts", "when": HURTS, "drain": True, "approve": "after_drain"},
+        {"name": "short pause", "when": SHORT_PAUSE, "drain": False, "approve": "now"},
         {"name": "everything else", "drain": True, "approve": "after_drain"},
     ],
     # The sample policy of Microsoft's pages, with a drain where they say "custom handling".
     "documentation": [
         {"name": "already running", "when": "event_status == 'Started'", "drain": False, "approve": "never"},
         {"name": "asked for by user", "when": "event_source == 'User'", "drain": False, "approve": "now"},
-        {"name": "short pause", "when": _SHORT_PAUSE, "drain": False, "approve": "now"},
+        {"name": "short pause", "when": SHORT_PAUSE, "drain": False, "approve": "now"},
         {"name": "everything else", "drain": True, "approve": "after_drain"},
     ],
 }
@@ -136,11 +135,12 @@ class Policy:
 
     rules: tuple[Rule, ...]
 
-    def decide(self, event: Mapping[str, Any]) -> Decision:
-        """Return the decision about the event. A rule that fails on the event holds it, with the reason."""
+    def decide(self, event: Mapping[str, Any], *, short_pause_hurts: bool = False) -> Decision:
+        """Return the decision about the event for a VM. A rule that fails on the event holds it, with the reason."""
+        values = {**event, SHORT_PAUSE_HURTS: short_pause_hurts}
         for rule in self.rules:
             try:
-                if rule.when is None or rule.when.matches(event):
+                if rule.when is None or rule.when.matches(values):
                     return rule.decision
             except ExpressionError as error:
                 problem = f"rule {rule.decision.name!r} of the policy {error}"

@@ -18,7 +18,9 @@ except ImportError:  # missing in the controller's environment: reported when a 
 else:
     HAS_JMESPATH = True
 
-EVENT_FIELDS = (*document.EVENT_FIELDS, "affects_this_vm", "raw")
+# Whether a short pause hurts what a drain method of the VM drains (Method.short_pause_hurts): of the VM's settings, and not of its document.
+SHORT_PAUSE_HURTS = "short_pause_hurts"
+EVENT_FIELDS = (*document.EVENT_FIELDS, "affects_this_vm", "raw", SHORT_PAUSE_HURTS)
 # A condition is tried on this event when it is loaded, so that a misspelt function is found before an event comes.
 OF_KIND: dict[str, Any] = {"id": "text", "text": "text", "names": ["vm"], "time": "2026-01-01T00:00:00Z", "whole": 5}
 PROBE: dict[str, Any] = {
@@ -26,6 +28,7 @@ PROBE: dict[str, Any] = {
     "event_type": "Freeze",
     "affects_this_vm": True,
     "raw": {},
+    SHORT_PAUSE_HURTS: True,
 }
 
 
@@ -55,13 +58,13 @@ def load_condition(kind: Callable[[str], Condition], source: str, label: str) ->
         raise WrongInput(f"{label}{place} {error}: {source}") from error
 
 
+SHORT_PAUSE = "event_type == 'Freeze' && duration_in_seconds >= `0` && duration_in_seconds < `9`"
+_SHORT_PAUSE = (Comparison("event_type", "==", "Freeze"), Comparison("duration_in_seconds", ">=", 0), Comparison("duration_in_seconds", "<", 9))
+HURTS = f"{SHORT_PAUSE} && {SHORT_PAUSE_HURTS} == `true`"
 # The conditions of the named policies, which thus work without jmespath, also on a VM; any other one is left to it.
 BUILT_IN: Mapping[str, Sequence[Comparison]] = {
-    "event_type == 'Freeze' && duration_in_seconds >= `0` && duration_in_seconds < `9`": [
-        Comparison("event_type", "==", "Freeze"),
-        Comparison("duration_in_seconds", ">=", 0),
-        Comparison("duration_in_seconds", "<", 9),
-    ],
+    SHORT_PAUSE: _SHORT_PAUSE,
+    HURTS: (*_SHORT_PAUSE, Comparison(SHORT_PAUSE_HURTS, "==", True)),
     "event_status == 'Started'": [Comparison("event_status", "==", "Started")],
     "event_source == 'User'": [Comparison("event_source", "==", "User")],
 }

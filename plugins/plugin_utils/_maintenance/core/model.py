@@ -300,6 +300,8 @@ class Host:
     """Why its settings cannot be used, one sentence for each fault."""
     outside: bool = False
     """Whether its drain methods change something outside the VM."""
+    short_pause_hurts: bool = False
+    """Whether a short pause hurts what any of its drain methods drains."""
     targets: tuple[Target, ...] = ()
     """The targets outside the VM that its variables allow its drain methods."""
     restores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -72,6 +72,7 @@ OF_HOST: Mapping[str, Callable[[Any], Any]] = {
     "reached_before": _is_true,
     "drains_asked": lambda value: plain_values.whole(value) or 0,
     "outside": _is_true,
+    "short_pause_hurts": _is_true,
     "targets": read_targets,
     "could_not_approve": _ids,
     "approved": _ids,

@@ -147,7 +147,7 @@ def build_event_state(seen: ObservedEvent, directory: Directory, policy: Policy,
     override = overrides.override(participants, strangers, seen.key, now, divided=divided)
     participants = _apply(participants, override, divided=divided)
     counting = [participant for participant in participants if participant.named] or participants
-    rule = strictest(participant.rule for participant in counting) if counting else decide(event)
+    rule = strictest(participant.rule for participant in counting) if counting else decide(event, False)
     return EventState(
         seen=seen,
         event=event,
@@ -226,27 +226,31 @@ def _proves_nothing(seen: ObservedEvent, host: Host, settings: Settings) -> bool
     return presence.enabling(observation, settings)
 
 
-def _memoised(policy: Policy) -> Callable[[Event], Decision]:
-    """Return a function that decides about each version once: most VMs list equal versions, and expressions are slow."""
-    known: dict[int, Decision] = {}
+Decide = Callable[[Event, bool], Decision]
 
-    def decide(event: Event) -> Decision:
-        if id(event) not in known:
-            known[id(event)] = policy.decide(event.values)
-        return known[id(event)]
+
+def _memoised(policy: Policy) -> Decide:
+    """Return a function that decides about each version once: most VMs list equal versions, and expressions are slow."""
+    known: dict[tuple[int, bool], Decision] = {}
+
+    def decide(event: Event, short_pause_hurts: bool) -> Decision:
+        key = (id(event), short_pause_hurts)
+        if key not in known:
+            known[key] = policy.decide(event.values, short_pause_hurts=short_pause_hurts)
+        return known[key]
 
     return decide
 
 
 def _participant(
-    seen: ObservedEvent, host: Host, named: bool, common: Event, contested: str | None, decide: Callable[[Event], Decision], settings: Settings, now: float
+    seen: ObservedEvent, host: Host, named: bool, common: Event, contested: str | None, decide: Decide, settings: Settings, now: float
 ) -> Participant:
     record = host.record(seen.key)
     present = presence.conclude(seen, host, record, settings)
     presumed = named and present.enabling and seen.listed
     own = seen.documents.get(host.name)
     event = own or (common if presumed or record is None or host.observation is None else record.event)
-    rule = decide(event)
+    rule = decide(event, host.short_pause_hurts)
     # An event never goes back from Started. Only this VM's own document or record shows that it has started here.
     started = (event.started and not presumed) or (record is not None and record.started_at is not None)
     participant = Participant(

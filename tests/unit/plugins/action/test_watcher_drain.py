@@ -67,7 +67,7 @@ def test_where_the_watcher_drains_nothing_a_note_says_why(arguments: dict[str, A
 def test_the_content_has_the_rules_and_the_methods_of_the_vm() -> None:
     found = run(types=["Preempt"], methods=[SERVICE])
     assert (found["drains"], found["note"], found["changed"]) == (True, "", False)
-    assert [row["name"] for row in found["content"]["rules"]] == ["short pause", "everything else"]
+    assert [row["name"] for row in found["content"]["rules"]] == ["short pause that hurts", "short pause", "everything else"]
     assert [one["id"] for one in found["content"]["methods"]] == ["1-service"]
 
 

@@ -174,6 +174,8 @@ class Method(abc.ABC):
     """Whether it changes something outside the VM: its record is copied before it acts, and the settings rule its undo."""
     safe_at_once = False
     """Whether a VM may begin it by itself although it is outside, when no controller can copy its record first."""
+    short_pause_hurts = False
+    """Whether others wait for the VM even in a pause of seconds, or take it for dead: the default policy drains for a short Freeze, too."""
     windows_modules: t.ClassVar[t.Sequence[str]] = ()
     """The modules of other collections than ansible.windows that it needs for a Windows host."""
     undo_option = ""

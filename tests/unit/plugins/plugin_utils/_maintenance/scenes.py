@@ -58,10 +58,10 @@ def method(state: str = "drained", **more: Any) -> dict[str, Any]:
 
 
 def vm(host: str = "vm1", events: Any = (), records: Any = (), *, state: str = "ok", methods: Any = ("service",), **observation: Any) -> dict[str, Any]:
-    """An observation; further names go into the observation, or into the observation where it has them."""
+    """An observation; further names go beside what the VM says where the controller knows them, else into it."""
     outside = {
         key: observation.pop(key)
-        for key in ("identity_hint", "reached_before", "last_observation", "could_not_approve", "approved", "error")
+        for key in ("identity_hint", "reached_before", "last_observation", "could_not_approve", "approved", "error", "short_pause_hurts")
         if key in observation
     }
     if "identity_hint" in outside:

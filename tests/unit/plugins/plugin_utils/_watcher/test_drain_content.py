@@ -72,6 +72,6 @@ def test_what_acts_elsewhere_is_left_to_the_controller() -> None:
 
 def test_a_vm_can_read_its_file() -> None:
     read = json.loads(json.dumps(content(SERVICE, HAPROXY)))
-    assert [rule.name for rule in parse_rules(read["rules"])] == ["short pause", "everything else"]
+    assert [rule.name for rule in parse_rules(read["rules"])] == ["short pause that hurts", "short pause", "everything else"]
     (order,) = drain_order({"methods": read["methods"]}).methods
     assert (order.id, order.by_record, order.runs, order.options) == ("1-service", True, True, {"names": ["nginx.service"]})

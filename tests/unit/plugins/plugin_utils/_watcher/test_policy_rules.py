@@ -20,9 +20,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._watcher import 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._watcher.drain_content import compile_rules
 
 REST = {"name": "rest", "drain": True, "approve": "after_drain"}
-INSTEAD = (
-    "use event_type, event_source, event_status and duration_in_seconds with ==, !=, <, <=, >, >=, &&, ||, ! and contains, or set watch_drain: []. It is: {}"
-)
+INSTEAD = "use event_type, event_source, event_status, duration_in_seconds and short_pause_hurts "
+    "with ==, !=, <, <=, >, >=, &&, ||, ! and contains, or set watch_drain: []. It is: {}"
 
 
 def when(source: str, **more: Any) -> dict[str, Any]:
@@ -103,7 +102,7 @@ def test_rules_after_one_for_every_event_are_left_out() -> None:
 
 def test_named_policies_compile_without_jmespath(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expression, "HAS_JMESPATH", False)
-    assert [row["name"] for row in compile_rules("default")] == ["short pause", "everything else"]
+    assert [row["name"] for row in compile_rules("default")] == ["short pause that hurts", "short pause", "everything else"]
     assert [row["name"] for row in compile_rules("documentation")] == ["already running", "asked for by user", "short pause", "everything else"]
     assert compile_rules(None) == compile_rules(NAMED["default"]) == compile_rules("default")
 
@@ -111,7 +110,18 @@ def test_named_policies_compile_without_jmespath(monkeypatch: pytest.MonkeyPatch
 def test_their_compiled_conditions_are_those_that_the_compiler_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = conditions.BUILT_IN
     monkeypatch.setattr(conditions, "BUILT_IN", {})
-    assert {source: conditions.compile_condition(expression.Expression(source)) for source in kept} == {source: [every] for source, every in kept.items()}
+    assert {source: conditions.compile_condition(expression.Expression(source)) for source in kept} == {source: [list(every)] for source, every in kept.items()}
+
+
+def test_whether_a_short_pause_hurts_is_known_before_any_event() -> None:
+    pause = {"event_type": "Freeze", "duration_in_seconds": 5}
+    for hurts, name in ((True, "short pause that hurts"), (False, "short pause")):
+        rules = parse_rules(json.loads(json.dumps(compile_rules("default", hurts))))
+        assert first_match(rules, {**pause, "short_pause_hurts": not hurts}).name == name
+    for condition, matches in (("short_pause_hurts == `true`", True), ("short_pause_hurts == `false`", False), ("short_pause_hurts != `true`", False)):
+        (row,) = compile_rules([{**REST, "when": condition}], True)
+        assert (row["when"] is None) is matches
+        assert (first_match(parse_rules([row]), pause) is not None) is matches
 
 
 TEXTS = ("Freeze", "Reboot", "User", "Übung", "", "5")

@@ -48,15 +48,39 @@ def test_named_policies(values: dict[str, Any], default: str, documentation: str
     assert decide(NAMED["documentation"], **values)[0] == documentation
 
 
+@pytest.mark.parametrize(
+    ("policy", "values", "expected"),
+    [
+        ("default", {"event_type": "Freeze", "duration_in_seconds": 5}, ("short pause that hurts", True, "after_drain")),
+        ("default", {"event_type": "Freeze", "duration_in_seconds": 9}, ("everything else", True, "after_drain")),
+        ("default", {"event_type": "Reboot", "duration_in_seconds": 5}, ("everything else", True, "after_drain")),
+        # Who chooses another policy has decided about short pauses.
+        ("documentation", {"event_type": "Freeze", "duration_in_seconds": 5}, ("short pause", False, "now")),
+        ([{"name": "any", "drain": False, "approve": "now"}], {"event_type": "Freeze", "duration_in_seconds": 5}, ("any", False, "now")),
+    ],
+    ids=str,
+)
+def test_a_short_pause_drains_first_where_it_hurts(policy: Any, values: dict[str, Any], expected: tuple[str, bool, str]) -> None:
+    found = load(policy).decide(event(**values), short_pause_hurts=True)
+    assert (found.name, found.drain, found.approve) == expected
+
+
+def test_no_event_says_whether_a_short_pause_hurts() -> None:
+    lie = {**event(event_type="Freeze", duration_in_seconds=5), "short_pause_hurts": True}
+    assert load("default").decide(lie).name == "short pause"
+    rules = [{"name": "mine", "when": "short_pause_hurts", **DRAIN}, {"name": "rest", "drain": False, "approve": "now"}]
+    assert [load(rules).decide(event(), short_pause_hurts=hurts).name for hurts in (True, False)] == ["mine", "rest"]
+
+
 ODD = (None, True, False, -1, 0, 8, 8.9, 9, 5.5)
 
 
 @pytest.mark.parametrize("source", expression.BUILT_IN)
 def test_conditions_of_the_named_policies_mean_without_jmespath_what_they_say(source: str) -> None:
     compiled = jmespath.compile(source)
-    kinds = ("Freeze", "freeze", "Reboot", None), ("Scheduled", "Started", None), ("User", "Platform", None), ODD
-    for event_type, status, by, seconds in itertools.product(*kinds):
-        one = {"event_type": event_type, "event_status": status, "event_source": by, "duration_in_seconds": seconds}
+    kinds = ("Freeze", "freeze", "Reboot", None), ("Scheduled", "Started", None), ("User", "Platform", None), ODD, (True, False)
+    for event_type, status, by, seconds, hurts in itertools.product(*kinds):
+        one = {"event_type": event_type, "event_status": status, "event_source": by, "duration_in_seconds": seconds, "short_pause_hurts": hurts}
         assert expression.Expression(source).matches(one) is bool(compiled.search(one)), one
     assert expression.Expression(source).matches({}) is False
 

@@ -96,6 +96,12 @@ def test_an_approval_says_by_which_rules_and_after_what() -> None:
         return [step["reason"] for step in plan(*observations)["actions"] if step["action"] == "approve"]
 
     assert said(vm("vm1", [event(**PAUSE)])) == ["rule short pause: approved without a drain"]
+    # One VM that a pause hurts is enough: the event waits for it.
+    pause = event(resources=("vm1", "vm2"), **PAUSE)
+    database = vm("vm2", [pause], [record("noticed", pause)], short_pause_hurts=True)
+    assert reason(vm("vm1", [pause], [record("noticed", pause)]), database).startswith("waits for vm2 to drain")
+    assert plan(vm("vm1", [pause]), database)["events"][0]["rule"]["name"] == "short pause that hurts"
+    assert len(said(vm("vm1", [pause]), drained("vm2", pause, short_pause_hurts=True))) == 1
     assert said(drained("vm1"), drained("vm2")) == ["rule everything else: drained, verified"]
     other = event("E2")
     assert said(vm("vm1", [event(), other], [record("drained"), record("drained", other, order=2)])) == ["rule everything else: drained, verified"]

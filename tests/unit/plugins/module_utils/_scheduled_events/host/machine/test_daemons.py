@@ -188,11 +188,11 @@ def test_a_name_is_resolved_and_what_is_resolved_is_checked_and_connected_to(con
 def test_a_name_that_cannot_be_resolved(connected, monkeypatch):
     with pytest.raises(DaemonError, match="the name .* cannot be resolved"):
         LocalDaemons().request(Daemon(f"http://{'a' * 70}.example:1"), "GET", "/")
-    monkeypatch.setattr(addresses.socket, "getaddrinfo", lambda *_given, **_keys: time.sleep(3) or [])
+    monkeypatch.setattr(addresses.socket, "getaddrinfo", lambda *_given, **_keys: time.sleep(60) or [])
     began = time.monotonic()
     with pytest.raises(DaemonError, match=r"the name slow cannot be resolved \(no answer in time\)"):
         LocalDaemons().request(Daemon("http://slow:1", seconds=0.2), "GET", "/")
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 30
     # A name of the settings that cannot be resolved allows nothing.
     with pytest.raises(DaemonError, match="not asked"):
         LocalDaemons(("slow:80",)).request(Daemon(f"http://{FOREIGN}", seconds=0.2), "GET", "/")
@@ -256,12 +256,12 @@ def test_no_proxy_is_used(monkeypatch):
 @pytest.mark.parametrize("kind", ["request", "exchange", "tls"])
 def test_a_slow_daemon_has_its_time_for_the_whole_answer(kind):
     # Each byte comes in time, and all of them do not.
-    with server([b"H"] * 40, pause=0.05) as (port, _got):
+    with server([b"H"] * 1200, pause=0.05) as (port, _got):
         daemon = Daemon(f"{'http' if kind == 'request' else 'tls' if kind == 'tls' else 'tcp'}://127.0.0.1:{port}", seconds=0.3)
         began = time.monotonic()
         with pytest.raises(DaemonError):
             LocalDaemons().request(daemon, "GET", "/") if kind == "request" else LocalDaemons().exchange(daemon, b"x", lambda answer: False)
-        assert time.monotonic() - began < 1.5
+        assert time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize("body", [b"no", b"[" * 5000, b'{"a": NaN}'])
