@@ -20,8 +20,10 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._watcher import 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._watcher.drain_content import compile_rules
 
 REST = {"name": "rest", "drain": True, "approve": "after_drain"}
-INSTEAD = "use event_type, event_source, event_status, duration_in_seconds and short_pause_hurts "
+INSTEAD = (
+    "use event_type, event_source, event_status, duration_in_seconds and short_pause_hurts "
     "with ==, !=, <, <=, >, >=, &&, ||, ! and contains, or set watch_drain: []. It is: {}"
+)
 
 
 def when(source: str, **more: Any) -> dict[str, Any]:
