@@ -17,6 +17,7 @@ options:
   actions: {type: list, elements: dict, required: true, description: "What to do, each with C(action), and mostly C(event_id) and C(lease)."}
   observe: {type: bool, default: true, description: Whether to observe the VM after the actions.}
   host_mark: {type: str, description: "Text of 32 hexadecimal digits, kept for ten minutes beside the records. It finds hosts that share a directory."}
+  look_for_services: {type: bool, default: false, version_added: 2.4.0, description: "Whether to return which services run that a drain method is for."}
   identity: {type: dict, description: "Who the VM is, for its records.", suboptions: {
     vm_id: {type: str, description: Its vmId. A record of another VM is set aside.}, vm_name: {type: str, description: Its name in Azure.}}}
   vm_settings: {type: dict, description: "What belongs to the VM's variables, such as C(respond_endpoint), which then replace the shared options. It stays on
@@ -45,6 +46,7 @@ excluded: {type: bool, returned: when it was not asked, description: "That the V
 refused: {type: bool, returned: when it was not asked, description: "That the VM was not asked, for its facts contain settings of this collection."}
 results: {type: list, elements: dict, returned: always, description: "What came of each action, with C(action), C(failed), C(msg) and C(state)."}
 host_marks: {type: list, elements: str, returned: with O(host_mark), description: "The marks in the directory of the records, its own first."}
+services: {type: list, elements: str, returned: with O(look_for_services), description: The systemd units that run and that a drain method is for.}
 error_kind: {type: str, returned: failure, description: "What went wrong, for programs.", sample: bad_option}
 """
 

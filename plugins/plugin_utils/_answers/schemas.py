@@ -125,7 +125,7 @@ SERVER: Mapping[str, Kind] = {**dict.fromkeys(SERVER_TEXTS, text), **dict.fromke
 SCHEMAS: Mapping[str, Schema] = {
     # An answer without a watcher says the same as one whose watcher is null.
     "maintenance_info": Schema(OBSERVATION, tuple(key for key in OBSERVATION if key not in ("watcher", "cannot_write"))),
-    "maintenance_act": Schema({**OBSERVATION, "host_marks": many(text), "results": many(ACT_RESULT)}, ("results",)),
+    "maintenance_act": Schema({**OBSERVATION, "host_marks": many(text), "services": many(text), "results": many(ACT_RESULT)}, ("results",)),
     "maintenance_record": Schema(
         {"record": maybe(RECORD), "conflict": flag, "leases": many(text), "upgrade": maybe(MARK), "pruned": many(text)},
         ("record", "conflict"),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ..host.machine.services import Services
+from .methods import service
 from .methods.command import CommandMethod
 from .methods.iis import IISMethod
 from .methods.method import Method
@@ -30,6 +32,17 @@ def methods_of(system: str) -> t.Mapping[str, Method]:
 def defaults(name: str, system: str = "linux") -> dict[str, t.Any]:
     """Return the options of a method that have a default, with it."""
     return {key: option.default for key, option in methods_of(system)[name].options.items() if option.default is not None}
+
+
+def method_of_unit(unit: str) -> str | None:
+    """Return the name of the method that is for what a systemd unit runs, or None."""
+    return next((method.name for method in METHODS.values() if unit in method.units), None)
+
+
+def running_units(services: Services) -> list[str]:
+    """Return which units that a method is for run on a VM. Raise ServiceError."""
+    units = [unit for method in METHODS.values() for unit in method.units]
+    return [one.name for one in services.states(units) if one.state in service.RAN] if units else []
 
 
 def is_safe_at_once(kind: str, outside: bool) -> bool:

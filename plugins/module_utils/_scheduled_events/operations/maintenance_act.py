@@ -15,6 +15,7 @@ from ..discovery.endpoint import open_client
 from ..drain.orders import Identity, OrderError, drain_order, undo_order
 from ..host.access import Failed, HostAccess, Result
 from ..host.files import Files
+from ..host.machine.services import ServiceError
 from ..host.machine.time_limits import with_limit
 from ..host.system import Host
 from ..imds.enabled_since import boot_id_of
@@ -52,6 +53,7 @@ def act_arguments() -> dict[str, dict[str, t.Any]]:
         "identity": {"type": "dict", "options": {"vm_id": {"type": "str"}, "vm_name": {"type": "str"}}},
         "observe": {"type": "bool", "default": True},
         "host_mark": {"type": "str"},
+        "look_for_services": {"type": "bool", "default": False},
         # The action of this name keeps them on the controller.
         "vm_settings": {"type": "dict"},
         "settings_of": {"type": "str"},
@@ -105,6 +107,18 @@ class Acting:
                 client.close()
         except Exception as error:  # as in take()
             return self._failure(error)
+
+    def services(self) -> Result:
+        """Return which units run that a drain method is for, if that was asked. A machine without systemd has none: this is for a hint only."""
+        if not self._options.get("look_for_services") or self._host.system == "windows":
+            return {}
+        from ..drain.registry import running_units
+
+        try:
+            return {"services": running_units(self._machine.services)}
+        except ServiceError as error:
+            self._access.warn(printable(f"whether services run that hold state is not known: {error}", LONGEST_LINE))
+            return {}
 
     def leave_mark(self) -> Result:
         """Leave the mark of this host, if it has one, and return all marks. A failure is a warning: the observation goes on."""
@@ -225,7 +239,7 @@ def act_on_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
     results = [acting.take(action) for action in options["actions"]]
     changed = any(result["changed"] for result in results)
     marks = acting.leave_mark()
-    found = {**acting.observe(), **marks} if options["observe"] else {}
+    found = {**acting.observe(), **marks, **acting.services()} if options["observe"] else {}
     if found.get("failed"):
         raise Failed(found["msg"], error_kind=found["error_kind"], changed=changed, results=results)
     return dict(found, changed=changed, results=results)

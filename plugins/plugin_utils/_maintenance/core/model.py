@@ -272,6 +272,8 @@ class Observation:
     answered_at: float | None = None
     """When the answer came, by the controller's clock; None where the controller has not noted it."""
     watcher: Watcher | None = None
+    services: tuple[str, ...] = ()
+    """The systemd units that run and that a drain method is for. Only status asks, and it decides nothing."""
     system: str | None = None
     """linux or windows."""
     tombstones: frozenset[str] = frozenset()

@@ -9,6 +9,7 @@ from typing import Any
 
 from ....module_utils._scheduled_events.core import limits
 from ....module_utils._scheduled_events.core.names import folded
+from ....module_utils._scheduled_events.drain.registry import method_of_unit
 from ....module_utils._scheduled_events.journal import record_schema, transitions
 from ..._core import plain_values
 from ..._core.plain_values import flag, items, mapping, plain, text, texts
@@ -124,6 +125,7 @@ OBSERVED: Mapping[str, Callable[[Any], Any]] = {
     "in_service_why": text,
     "answered_at": timestamps.parse,
     "system": text,
+    "services": lambda value: tuple(unit for unit in texts(value) if method_of_unit(unit)),
     "leases": lambda value: tuple(lease for item in items(value) if (lease := _lease(item))),
     "watcher": lambda value: _watcher(value) if isinstance(value, Mapping) else None,
 }

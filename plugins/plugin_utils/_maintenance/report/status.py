@@ -175,6 +175,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     )
     lines += [template.format(some(summary[key], SHOWN_HOSTS)) for key, template in sentences if summary.get(key)]
     lines += watchers.lines(summary["watchers"]) if summary.get("watchers") else []
+    lines += summary.get("hints", [])
     lines += summary.get("misspelt", [])
     lines += [f"Wrong settings on {line}" for line in summary.get("wrong_settings", [])]
     return lines + [f"Problem on {problem.rstrip('.')}." for problem in summary.get("problems", [])]

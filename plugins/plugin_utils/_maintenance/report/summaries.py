@@ -23,7 +23,7 @@ from ..decide import unread
 from ..state import presence
 from ..state.event_state import EventState, clock_offset
 from ..state.participant import Participant
-from . import messages, watchers
+from . import hints, messages, watchers
 
 # The most remarks on one VM or record: more would hide those on others.
 OF_ONE_VM = 5
@@ -154,6 +154,7 @@ def summary(hosts: list[Host], event_states: list[EventState], settings: Setting
         "spot": [name for name, observation in observations if observation.spot and not watchers.is_alive(observation.watcher)],
         "lost": [name for name, observation in observations if observation.in_service is False and not _explained(observation.records.values())],
         "clocks": [name for name, observation in observations if clock_offset(observation, now)],
+        "hints": hints.undrained_services(hosts),
         "wrong_settings": grouped((host.name, host.wrong_settings) for host in hosts if host.state != "retired"),
         "problems": grouped((name, observation.problems) for name, observation in observations),
         "events": len(event_states),

@@ -176,6 +176,8 @@ class Method(abc.ABC):
     """Whether a VM may begin it by itself although it is outside, when no controller can copy its record first."""
     short_pause_hurts = False
     """Whether others wait for the VM even in a pause of seconds, or take it for dead: the default policy drains for a short Freeze, too."""
+    units: t.ClassVar[t.Sequence[str]] = ()
+    """The systemd units of what it drains: where one runs and the method is not set, status says that there is this method."""
     windows_modules: t.ClassVar[t.Sequence[str]] = ()
     """The modules of other collections than ansible.windows that it needs for a Windows host."""
     undo_option = ""

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.failover_cluster import ClusterRole, ClusterState
@@ -403,3 +404,15 @@ def test_any_order_has_a_result(tmp_path_factory, order):
     for kind in (order["action"], "recover"):
         (result,) = act({**order, "action": kind, "event_id": EVENT})["results"]
         assert result["failed"] or result["state"] in ("drained", "draining", "found", "failed", "undone", "undoing")
+
+
+def test_it_looks_for_services_that_a_method_is_for_only_if_asked(act, monkeypatch):
+    monkeypatch.setattr(registry.METHODS["service"], "units", ("db.service", "web.service", "old.service"), raising=False)
+    act.vm.machine.services.present.update({"db.service": "active", "old.service": "failed", "other.service": "active"})
+    assert "services" not in act(observe=True)
+    assert act(observe=True, look_for_services=True)["services"] == ["db.service"]
+    act.vm.machine.services.refuses = "systemctl cannot be run"
+    assert "services" not in act(observe=True, look_for_services=True)
+    assert "systemctl cannot be run" in act.warnings[-1]
+    act.vm.host.system = "windows"
+    assert "services" not in act(observe=True, look_for_services=True) and len(act.warnings) == 1
