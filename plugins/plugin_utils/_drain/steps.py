@@ -279,7 +279,7 @@ class Steps:
         if step == "refused":
             self._end()
             return
-        state["note"] = text(found.get("warning")) or "" if self.drains else ""
+        state["note"] = text(found.get("warning")) or ""
         state["answer"] = answers.of_engine(result, state["action"])
         state["handover"] = mapping(found.get("handover"))
         if not state["warning"] and any(mapping(method).get("outside") is True for method in items(state["record"].get("methods"))):

@@ -15,10 +15,21 @@ from .methods.method import Method
 from .methods.none import NoMethod
 from .methods.probe_file import ProbeFileMethod
 from .methods.service import ServiceMethod
+from .methods.slurm import SlurmMethod
 from .methods.windows_service import WindowsServiceMethod
 from .methods.wsfc import WSFCMethod
 
-METHODS: t.Mapping[str, Method] = {method.name: method for method in (ServiceMethod(), ProbeFileMethod(), CommandMethod(), NoMethod())}
+METHODS: t.Mapping[str, Method] = {
+    method.name: method
+    # One a line: each is another change.
+    for method in (
+        ServiceMethod(),
+        ProbeFileMethod(),
+        CommandMethod(),
+        NoMethod(),
+        SlurmMethod(),
+    )
+}
 WINDOWS_METHODS: t.Mapping[str, Method] = {
     method.name: method for method in (WindowsServiceMethod(), ProbeFileMethod(), CommandMethod(), NoMethod(), IISMethod(), WSFCMethod())
 }

@@ -26,6 +26,7 @@ class Undo:
         self._journal = journal
         self._machine = machine
         self._record: Record | None = None
+        self._notes: list[str] = []
         self._tasks = Tasks(machine, order.event, None, order.members)
 
     def run(self) -> Outcome:
@@ -59,7 +60,7 @@ class Undo:
         """A method of which a part is left to an operator is not undone yet."""
         reports = self._order.reports if self._order.complete else ()
         state = UNDOING if answer.state == UNDONE and reports else answer.state
-        return Outcome(state, answer.error or " ".join(reports) or None, self._record)
+        return Outcome(state, answer.error or " ".join(reports) or None, self._record, " ".join(self._notes) or None)
 
     def _take(self, order: MethodOrder, is_last: bool) -> Answer:
         try:
@@ -68,6 +69,7 @@ class Undo:
             if self._machine.is_lost(error):
                 raise
             answer = Answer(FAILED, f"{order.id}: undo: {said(error)}")
+        self._notes += [answer.note] if answer.note else []
         self._note(order, answer, is_last)
         return answer
 

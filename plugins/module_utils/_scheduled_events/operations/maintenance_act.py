@@ -151,7 +151,7 @@ class Acting:
             from ..drain.undo import Undo
 
             lease = self._under_lease(action)
-            return _of(Undo(undo_order(action), self._journal(action, lease), with_limit(self._machine, lease.limit)).run())
+            return self._told(Undo(undo_order(action), self._journal(action, lease), with_limit(self._machine, lease.limit)).run())
         if name == "drain":
             if self._access.check_mode:
                 return {"state": "draining", "changed": True}
@@ -165,9 +165,13 @@ class Acting:
 
         lease = self._under_lease(action)
         outcome = Drain(drain_order(action), self._journal(action, lease), with_limit(self._machine, lease.limit), self._identity).run()
+        return dict(self._told(outcome), handover=dict(outcome.handover))
+
+    def _told(self, outcome: Outcome) -> Result:
+        """Return a drain or an undo as a result. What an operator has to know all the same is a warning, too."""
         if outcome.warning:
             self._access.warn(printable(outcome.warning, LONGEST_LINE))
-        return dict(_of(outcome), warning=outcome.warning, handover=dict(outcome.handover))
+        return {"state": outcome.state, "error": outcome.error, "record": outcome.record, "warning": outcome.warning, "changed": True}
 
     def _take_over(self, action: Action) -> Result:
         """Make SQL Server on this VM primary of an availability group of another VM that drains. It needs no record here.
@@ -249,7 +253,3 @@ def _kind(error: Exception) -> str:
     if isinstance(error, (RecordsError, ScheduledEventsError)):
         return error.kind
     return "bad_option" if isinstance(error, OrderError) else "records" if isinstance(error, OSError) else "internal"
-
-
-def _of(outcome: Outcome) -> Result:
-    return {"state": outcome.state, "error": outcome.error, "record": outcome.record, "changed": True}

@@ -29,6 +29,14 @@ ANY_SYSTEM = {
     "none": {},
     "service": {"names": ("texts", True, NO_DEFAULT, ())},
 }
+LINUX = {
+    **ANY_SYSTEM,
+    "slurm": {
+        "node": ("text", False, "", ()),
+        "jobs": ("text", False, "wait", ("wait", "requeue", "leave")),
+        "requeue_seconds": ("whole", False, 60, ()),
+    },
+}
 WINDOWS = {
     **ANY_SYSTEM,
     "iis": {"sites": ("texts", True, NO_DEFAULT, ()), "pools": ("texts", False, [], ()), "connections": ("whole", False, 0, ())},
@@ -44,7 +52,7 @@ WINDOWS = {
 }
 
 
-@pytest.mark.parametrize("system,expected", [("linux", ANY_SYSTEM), ("windows", WINDOWS)])
+@pytest.mark.parametrize("system,expected", [("linux", LINUX), ("windows", WINDOWS)])
 def test_the_options_of_every_method(system, expected):
     found = {
         name: {key: (option.kind, option.required, option.default, tuple(option.choices)) for key, option in method.options.items()}
@@ -57,7 +65,7 @@ def test_the_options_of_every_method(system, expected):
     )
 
 
-@pytest.mark.parametrize("system,expected", [("linux", ANY_SYSTEM), ("windows", WINDOWS)])
+@pytest.mark.parametrize("system,expected", [("linux", LINUX), ("windows", WINDOWS)])
 def test_the_defaults_are_those_of_the_options_that_need_no_setting(system, expected):
     for name, options in expected.items():
         assert defaults(name, system) == {key: default for key, (_kind, required, default, _choices) in options.items() if not required}

@@ -1,0 +1,141 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Method slurm: drain a node of a Slurm cluster, and wait for its jobs, have them requeued, or leave them."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ...core.printable_text import printable
+from ...host.machine.machine import Machine
+from ...host.system import seconds_between
+from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
+from .slurm_node import NODE_NAME, Job, Node, Slurm
+
+MOST_JOBS = 10
+LONGEST_REASON = 120
+
+
+class SlurmMethod(Method):
+    """Drain the VM's node with a reason of its own. Whose drain it is, that reason says, and nothing else: it must be exactly ours to be undone."""
+
+    name = "slurm"
+    # The state of a node is slurmctld's, and outlives the VM. It says itself whose it is, so that it may be changed before its record has a copy.
+    outside = True
+    safe_at_once = True
+    # A controller that is restarted is waited for until then.
+    needs_seconds = 15.0
+    options: t.ClassVar[t.Mapping[str, Option]] = {
+        "node": Option("text", "the name of this VM's node in Slurm. Left out, it is the VM's short host name.", default=""),
+        "jobs": Option(
+            "text",
+            "what becomes of the jobs on the node: wait (until they have ended), requeue (they run again elsewhere) or leave (drained with them).",
+            default="wait",
+            choices=("wait", "requeue", "leave"),
+        ),
+        "requeue_seconds": Option(
+            "whole",
+            "with jobs requeue, how many seconds before the drain's deadline jobs that still run are requeued, a whole number; without a deadline at once.",
+            default=60,
+        ),
+    }
+
+    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+        reason, node = task.reason, _node(machine, task)
+        # Single words, so that another VM may keep a copy.
+        return {"node": node.name, "left": node.is_out and node.reason != reason}
+
+    def begin(self, machine: Machine, task: Task) -> None:
+        slurm, node = Slurm(machine.commands), _node(machine, task)
+        # What somebody else has put out stays as it is: a second drain would take the reason away.
+        if not node.is_out:
+            slurm.drain(node.name, task.reason)
+        if _is_requeue_due(machine, task):
+            _requeue(slurm, node.name)
+
+    def check(self, machine: Machine, task: Task) -> Answer:
+        try:
+            node = _node(machine, task)
+            jobs = [] if task.options["jobs"] == "leave" else Slurm(machine.commands).jobs(node.name)
+        except NotYet as error:
+            # A controller that is restarted has lost nothing.
+            return Answer(DRAINING, str(error))
+        if not node.is_out:
+            return Answer(LOST, f"node {node.name} is {node.state}, not drained")
+        if any(job.runs for job in jobs) and _is_requeue_due(machine, task):
+            return Answer(LOST, f"jobs to requeue on node {node.name}: {_ids(jobs)}")
+        if jobs:
+            return Answer(DRAINING, f"jobs on node {node.name}: {_ids(jobs)}")
+        if node.is_busy and task.options["jobs"] != "leave":
+            return Answer(DRAINING, f"node {node.name} is {node.state}")
+        return Answer(DRAINED)
+
+    def undo(self, machine: Machine, task: Task) -> Answer:
+        node = _node(machine, task)
+        if node.is_out and node.reason == task.reason:
+            if node.is_silent:
+                # Slurm would set it down, with a reason of its own, when a VM that was restarted registers and is not drained.
+                return Answer(UNDOING, f"slurmd of node {node.name} does not answer; the node stays drained until it does")
+            Slurm(machine.commands).resume(node.name)
+            node = _node(machine, task)
+        if node.is_out and node.reason == task.reason:
+            return Answer(UNDOING, f"node {node.name} is {node.state}")
+        if node.is_silent and not node.flags & {"DRAIN", "FAIL"} and not _is_left(task):
+            return Answer(UNDOING, f"slurmd of node {node.name} does not answer")
+        return Answer(UNDONE, note=_of_others(node) if node.is_out and not _is_left(task) else None)
+
+    def by_hand(self, finding: Values, options: Values) -> str:
+        if finding.get("left") is True:
+            return ""
+        # The node stands in a record that the VM has written: another could be meant.
+        return "scontrol update nodename=NODE state=resume, if scontrol show node NODE says as its Reason maintenance.azure and this EventId, and nothing else"
+
+
+def _node(machine: Machine, task: Task) -> Node:
+    """Return the VM's node as it is now. Raise MethodError where the settings mean another node than the one that was drained."""
+    slurm = Slurm(machine.commands)
+    name = str(task.options["node"] or "") or slurm.host_name()
+    if not NODE_NAME.fullmatch(name):
+        raise MethodError(f"option node must be the name of one node, and is {printable(name, LONGEST_REASON)!r}")
+    before = task.known.get("node", name)
+    if before != name:
+        raise MethodError(f"the record says node {printable(before, LONGEST_REASON)}, and the settings node {name}: set the option node to the one that was meant")
+    return slurm.node(name)
+
+
+def _is_left(task: Task) -> bool:
+    """Return whether somebody else had put the node out before the drain."""
+    return task.known.get("left") is True
+
+
+def _is_requeue_due(machine: Machine, task: Task) -> bool:
+    if task.options["jobs"] != "requeue":
+        return False
+    left = seconds_between(machine.now(), task.deadline) if task.deadline else None
+    return left is None or left <= int(task.options["requeue_seconds"])
+
+
+def _requeue(slurm: Slurm, node: str) -> None:
+    """Requeue what runs on a node. Raise MethodError with those that Slurm refuses, once all others are."""
+    refused: dict[str, str] = {}
+    for job in dict.fromkeys(job.id for job in slurm.jobs(node) if job.runs):
+        why = slurm.requeue(job)
+        if why:
+            refused[job] = why
+    if refused:
+        why = next(iter(refused.values()))
+        raise MethodError(f"jobs on node {node} that cannot be requeued: {_listed(list(refused))}: {why}"[:LONGEST_MESSAGE])
+
+
+def _ids(jobs: t.Sequence[Job]) -> str:
+    return _listed(list(dict.fromkeys(job.id for job in jobs)))
+
+
+def _listed(ids: t.Sequence[str]) -> str:
+    more = len(ids) - MOST_JOBS
+    return ", ".join(ids[:MOST_JOBS]) + (f" and {more} more" if more > 0 else "")
+
+
+def _of_others(node: Node) -> str:
+    return f"Node {node.name} of Slurm stays {node.state}: its reason is not that of the drain, but {printable(node.reason, LONGEST_REASON)!r}."
