@@ -279,7 +279,9 @@ class Steps:
         if step == "refused":
             self._end()
             return
-        state["note"] = text(found.get("warning")) or ""
+        note = text(found.get("warning")) or ""
+        if note not in state["note"]:
+            state["note"] = " ".join(filter(None, (state["note"], note)))
         state["answer"] = answers.of_engine(result, state["action"])
         state["handover"] = mapping(found.get("handover"))
         if not state["warning"] and any(mapping(method).get("outside") is True for method in items(state["record"].get("methods"))):

@@ -12,8 +12,8 @@ from ...core.printable_text import printable
 from ...host.machine.commands import NOT_EXECUTABLE, NOT_FOUND, TIMED_OUT, CommandResult, Commands
 from .method import MethodError, NotYet
 
-# A controller that is away is told after 9 seconds.
-COMMAND_SECONDS = 10.0
+# A controller that is away is told after 9 seconds, one that hangs after 10 (MessageTimeout).
+COMMAND_SECONDS = 12.0
 LONGEST_WORDS = 200
 # One name: scontrol takes ALL, lists and ranges, and would drain every node of them.
 NODE_NAME = re.compile(r"(?!(?i:all|default)$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -24,7 +24,9 @@ STATE = re.compile(r"^ +State=(\S+)", re.MULTILINE)
 REASON = re.compile(r"^ +Reason=(.*(?:\n {10}.*)*)", re.MULTILINE)
 BY_WHOM = re.compile(r" \[[^\[\]\n]*@[^\[\]\n]*\]")
 # slurmctld cannot be asked, and may be later.
-AWAY = ("Unable to contact slurm controller", "Socket timed out", "Zero Bytes were transmitted", "Slurm backup controller in standby mode")
+AWAY = (
+    "Unable to contact slurm controller", "Socket timed out", "Zero Bytes were transmitted", "Slurm backup controller in standby mode", "Unexpected message received"
+)  # fmt: skip
 # What a command says, and what an operator reads of it.
 KNOWN = (
     ("Munge encode failed", "munge does not work on this VM: see systemctl status munge"),
@@ -45,7 +47,7 @@ class Node(t.NamedTuple):
     flags: t.FrozenSet[str]
     """Its state in capitals, such as IDLE and DRAIN."""
     is_silent: bool
-    """Whether its slurmd does not answer."""
+    """Whether its slurmd does not answer, or the controller does not know yet."""
     reason: str
     """Why it is out, or an empty text."""
 
@@ -94,13 +96,15 @@ class Slurm:
         if result.code and _says(result, NO_NODE):
             raise MethodError(f"Slurm has no node {name}; set the option node")
         text = _checked("scontrol show node", result).output
-        states = STATE.findall(text)
-        if len(states) != 1 or not text.startswith(f"NodeName={name} "):
+        # The first of each: a comment comes after them, and may have several lines, too.
+        state = STATE.search(text)
+        if not state or not text.startswith(f"NodeName={name} "):
             raise MethodError(f"scontrol does not say how node {name} is: {_words(text)}")
         reason = REASON.search(text)
         # Before 21.08 a star says that it does not answer; other signs are about power.
-        flags = frozenset(re.sub("[^A-Z_]", "", flag) for flag in states[0].upper().split("+"))
-        return Node(name, flags - {"NOT_RESPONDING", ""}, "*" in states[0] or "NOT_RESPONDING" in flags, BY_WHOM.sub("", reason.group(1), 1) if reason else "")
+        flags = frozenset(re.sub("[^A-Z_]", "", flag) for flag in state.group(1).upper().split("+"))
+        silent = "*" in state.group(1) or bool(flags & {"NOT_RESPONDING", "UNKNOWN"})
+        return Node(name, flags - {"NOT_RESPONDING", ""}, silent, BY_WHOM.sub("", reason.group(1), 1) if reason else "")
 
     def drain(self, name: str, reason: str) -> None:
         """Have no more jobs started on a node. It takes any reason that the node had before away."""

@@ -238,6 +238,13 @@ def test_an_undo_is_in_reverse(own: pathlib.Path) -> None:
     assert steps.result()["state"] == "undone"
 
 
+def test_what_an_undo_has_to_tell_is_in_its_result(own: pathlib.Path) -> None:
+    service = {"id": "2-service", "method": "service", "options": {"names": ["app"]}}
+    steps = begin(own, OWN, SERVICE, act="undo", record=record({}, service, vm_id="VM-1"))
+    assert asked(steps, acted("undone", warning="A person has drained it."), said("undone"), acted("undone", warning="Look."))[-1] == "end"
+    assert steps.result()["warning"] == "A person has drained it. Look."
+
+
 def test_an_undo_by_tasks_goes_on_only_under_its_lease(own: pathlib.Path) -> None:
     steps = begin(own, OWN, act="undo", record=record({}), lease=LEASE)
     assert asked(steps, Came(result={"record": record({"state": "undone"})}), acted("undone")) == ["lease", "act answer", "end"]

@@ -239,3 +239,12 @@ def test_a_part_that_is_left_to_an_operator_is_recorded_of_what_was_undone_alrea
     assert vm.undo(step("second")).state == "undone"
     vm.undo(step("second", ends=False))
     assert vm.entry("1-second")["state"] == "undoing"
+
+
+def test_what_a_method_has_to_tell_is_in_the_outcome(vm, methods):
+    drained(vm, methods)
+    methods[1].undos = [Answer("undoing", "wait", note="one."), Answer("undone", note="two.")]
+    methods[0].undos = [Answer("undone", note="three.")]
+    assert vm.undo(*BACK)[1::2] == ("wait", "one.")
+    assert vm.undo(*BACK).warning == "two. three."
+    assert vm.undo(*BACK).warning is None

@@ -416,3 +416,10 @@ def test_it_looks_for_services_that_a_method_is_for_only_if_asked(act, monkeypat
     assert "systemctl cannot be run" in act.warnings[-1]
     act.vm.host.system = "windows"
     assert "services" not in act(observe=True, look_for_services=True) and len(act.warnings) == 1
+
+
+def test_what_a_method_has_to_tell_when_it_is_undone_is_a_warning(act, method):
+    act(drain())
+    method.undos = [Answer("undone", note="A person has\x1b drained it.")]
+    (result,) = act(action("undo", methods=[step()]))["results"]
+    assert (result["state"], result["warning"], act.warnings) == ("undone", "A person has\x1b drained it.", ["A person has\\x1b drained it."])

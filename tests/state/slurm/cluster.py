@@ -1,0 +1,175 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A real Slurm: one slurmctld, a slurmd for each VM on the same kernel, and munge. In the namespaces of tests/state/inside.sh, whose root it writes to."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+import time
+import typing as t
+
+ADDRESS = "10.9.0.1"
+CONFIGURATION = """
+ClusterName=lab
+SlurmctldHost=host({address})
+SlurmUser=root
+AuthType=auth/munge
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+ReturnToService={return_to_service}
+SlurmctldTimeout=30
+SlurmdTimeout={silence}
+MessageTimeout=10
+KillWait=5
+MinJobAge=300
+SchedulerParameters=bf_interval=1
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SlurmctldPidFile=/run/slurmctld.pid
+SlurmdPidFile=/run/slurmd-%n.pid
+StateSaveLocation=/var/spool/slurmctld
+SlurmdSpoolDir=/var/spool/slurmd-%n
+SlurmctldLogFile=/var/log/slurmctld.log
+SlurmdLogFile=/var/log/slurmd-%n.log
+{nodes}
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+def run(*words: str, code: int | None = 0, seconds: float = 30) -> str:
+    done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=False)
+    assert code is None or done.returncode == code, f"{words} ended with {done.returncode}: {done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def until(holds: t.Callable[[], t.Any], what: str, seconds: float = 60) -> t.Any:
+    end = time.monotonic() + seconds
+    while True:
+        found = holds()
+        if found:
+            return found
+        assert time.monotonic() < end, f"not within {seconds} s: {what}"
+        time.sleep(0.1)
+
+
+class Cluster:
+    """Started by the first, ended with the namespaces or by close()."""
+
+    def __init__(self, nodes: t.Sequence[str], return_to_service: int = 0, silence: int = 60) -> None:
+        self.nodes = list(nodes)
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.conf = pathlib.Path("/etc/slurm")
+        self.shared = pathlib.Path("/tmp/slurm-jobs")
+        shutil.rmtree("/var/spool/slurmctld", ignore_errors=True)
+        shutil.rmtree(self.shared, ignore_errors=True)
+        for program in ("slurmctld", "slurmd", "slurmstepd"):
+            # An alternative, which the package makes when it is installed.
+            link = pathlib.Path(f"/usr/sbin/{program}")
+            if not link.is_symlink():
+                link.symlink_to(f"{program}-wlm")
+        self._address()
+        self._configure(return_to_service, silence)
+        self.start_munge()
+        self.start_controller()
+        for node in self.nodes:
+            self.start_node(node)
+        until(lambda: all(self.state(node) == "IDLE" for node in self.nodes), "all nodes are idle")
+
+    def _address(self) -> None:
+        """slurmd does not register over a loopback address."""
+        if ADDRESS not in run("ip", "-o", "addr"):
+            run("ip", "link", "add", "slurm0", "type", "veth", "peer", "name", "slurm1")
+            run("ip", "addr", "add", f"{ADDRESS}/24", "dev", "slurm0")
+            for device in ("slurm0", "slurm1"):
+                run("ip", "link", "set", device, "up")
+
+    def _configure(self, return_to_service: int, silence: int) -> None:
+        for folder in (self.conf, self.shared, pathlib.Path("/var/spool/slurmctld"), *(pathlib.Path(f"/var/spool/slurmd-{node}") for node in self.nodes)):
+            folder.mkdir(parents=True, exist_ok=True)
+        lines = [f"NodeName={node} NodeHostname=host NodeAddr={ADDRESS} Port={17001 + number} CPUs=2" for number, node in enumerate(self.nodes)]
+        (self.conf / "slurm.conf").write_text(
+            CONFIGURATION.format(address=ADDRESS, nodes="\n".join(lines), return_to_service=return_to_service, silence=silence)
+        )
+        (self.conf / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\nIgnoreSystemd=yes\n")
+        key = pathlib.Path("/etc/munge/munge.key")
+        key.parent.mkdir(exist_ok=True)
+        key.write_bytes(secrets.token_bytes(128))
+        key.chmod(0o400)
+        for folder in ("/etc/munge", "/var/lib/munge", "/var/log/munge", "/run/munge"):
+            pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+            run("chown", "-R", "munge:munge", folder)
+        os.chmod("/run/munge", 0o755)
+
+    # Daemons, each a child of this process.
+
+    def _start(self, name: str, *words: str) -> None:
+        with open(f"/var/log/{name}.out", "ab") as output:
+            self.processes[name] = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+
+    def stop(self, name: str, number: signal.Signals = signal.SIGTERM) -> None:
+        process = self.processes.pop(name)
+        process.send_signal(number)
+        process.wait(30)
+
+    def start_munge(self) -> None:
+        self._start("munged", "setpriv", "--reuid=munge", "--regid=munge", "--clear-groups", "munged", "--foreground", "--force")
+        until(lambda: subprocess.run(["munge", "-n"], capture_output=True, check=False).returncode == 0, "munge answers")
+
+    def start_controller(self) -> None:
+        self._start("slurmctld", "slurmctld", "-D")
+        until(lambda: "UP" in run("scontrol", "ping", code=None), "slurmctld answers")
+
+    def start_node(self, node: str, booted: bool = False) -> None:
+        """Start a slurmd. C(booted): in a namespace of time in which the VM has booted right now, as Slurm sees after a restart of the VM."""
+        uptime = int(time.clock_gettime(time.CLOCK_BOOTTIME))
+        clock = ["unshare", "--time", "--boottime", str(2 - uptime), "--fork", "--kill-child"] if booted else []
+        self._start(node, *clock, "slurmd", "-D", "-N", node)
+
+    def close(self) -> None:
+        run("scancel", "--state=RUNNING", "--state=PENDING", "--user=root", code=None)
+        for name in list(self.processes):
+            self.stop(name, signal.SIGKILL)
+
+    # What Slurm says.
+
+    def show(self, node: str) -> str:
+        return run("scontrol", "show", "node", node)
+
+    def state(self, node: str) -> str:
+        return re.findall(r"^ +State=(\S+)", self.show(node), re.MULTILINE)[0]
+
+    def reason(self, node: str) -> str:
+        found = re.findall(r"^ +Reason=(.*) \[", self.show(node), re.MULTILINE)
+        return found[0] if found else ""
+
+    # Jobs: each writes when it begins, when it ends, and when it is killed.
+
+    def submit(self, seconds: float, *options: str, node: str = "") -> str:
+        script = (
+            f"echo begun $SLURM_JOB_ID $SLURMD_NODENAME >> {self.shared}/log; trap 'echo killed $SLURM_JOB_ID >> {self.shared}/log; exit 1' TERM; "
+            f"left={int(seconds * 5)}; while [ $left -gt 0 ]; do sleep 0.2; left=$((left - 1)); done; echo ended $SLURM_JOB_ID >> {self.shared}/log"
+        )
+        where = ["-w", node] if node else []
+        return run("sbatch", "--parsable", "-n1", "-o", "/dev/null", *where, *options, "--wrap", script).strip()
+
+    def log(self, word: str) -> list[str]:
+        path = self.shared / "log"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [line.split(" ", 1)[1] for line in lines if line.startswith(f"{word} ")]
+
+    def job(self, job: str) -> str:
+        return run("scontrol", "show", "job", job)
+
+    def job_state(self, job: str) -> str:
+        return re.findall(r"JobState=(\S+)", self.job(job))[0]
+
+    def runs_on(self, node: str) -> list[str]:
+        return run("squeue", "-h", "-a", "-w", node, "-o", "%i %T").splitlines()
