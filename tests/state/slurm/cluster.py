@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import re
@@ -60,11 +61,20 @@ def until(holds: t.Callable[[], t.Any], what: str, seconds: float = 60) -> t.Any
         time.sleep(0.1)
 
 
+def _is_step_of(command_line: pathlib.Path, node: str) -> bool:
+    try:
+        words = command_line.read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return b"slurmstepd" in words[0] and node.encode() in b" ".join(words)
+
+
 class Cluster:
     """Started by the first, ended with the namespaces or by close()."""
 
     def __init__(self, nodes: t.Sequence[str], return_to_service: int = 0, silence: int = 60) -> None:
         self.nodes = list(nodes)
+        self._read = 0
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self.conf = pathlib.Path("/etc/slurm")
         self.shared = pathlib.Path("/tmp/slurm-jobs")
@@ -133,6 +143,47 @@ class Cluster:
         clock = ["unshare", "--time", "--boottime", str(2 - uptime), "--fork", "--kill-child"] if booted else []
         self._start(node, *clock, "slurmd", "-D", "-N", node)
 
+    def processes_of(self, node: str) -> list[int]:
+        """All processes of a VM: its slurmd, and the jobs, which slurmd has started."""
+        children: dict[int, list[int]] = {}
+        for place in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                children.setdefault(int(place.read_text().rpartition(")")[2].split()[1]), []).append(int(place.parent.name))
+        found = [self.processes[node].pid]
+        # slurmstepd is no child of slurmd; its command line names the node.
+        found += [int(place.parent.name) for place in pathlib.Path("/proc").glob("[0-9]*/cmdline") if _is_step_of(place, node)]
+        for one in found:
+            found += [child for child in children.get(one, []) if child not in found]
+        return found
+
+    def kill(self, node: str) -> None:
+        """End a VM at once."""
+        for process in self.processes_of(node):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        self.processes.pop(node).wait(30)
+
+    def settle(self) -> None:
+        """All nodes in service, and no job; nothing in the log of the jobs, and of the controller."""
+        for name in ("RUNNING", "PENDING", "SUSPENDED"):
+            run("scancel", f"--state={name}", "--user=root", code=None)
+        until(lambda: not run("squeue", "-h", "-a"), "no job is left")
+        for node in self.nodes:
+            if self.state(node) != "IDLE":
+                run("scontrol", "update", f"nodename={node}", "state=resume", code=None)
+        until(lambda: all(self.state(node) == "IDLE" for node in self.nodes), "all nodes are idle")
+        (self.shared / "log").unlink(missing_ok=True)
+        self._read = len(self._controller_log())
+
+    @staticmethod
+    def _controller_log() -> list[str]:
+        return pathlib.Path("/var/log/slurmctld.log").read_text(errors="replace").splitlines()
+
+    def updates(self, node: str) -> list[str]:
+        """What slurmctld was asked to set a node to since settle(), by its own log."""
+        lines = self._controller_log()[self._read :]
+        return [word for line in lines for word in re.findall(rf"update_node: node {node} .*state set to (\w+)", line)]
+
     def close(self) -> None:
         run("scancel", "--state=RUNNING", "--state=PENDING", "--user=root", code=None)
         for name in list(self.processes):
@@ -167,6 +218,10 @@ class Cluster:
 
     def job(self, job: str) -> str:
         return run("scontrol", "show", "job", job)
+
+    def start_now(self, job: str, node: str) -> None:
+        """Let a job that was requeued start, for which Slurm has it wait two minutes, and on another node than the one it was submitted for."""
+        run("scontrol", "update", f"jobid={job}", f"nodelist={node}", "starttime=now")
 
     def job_state(self, job: str) -> str:
         return re.findall(r"JobState=(\S+)", self.job(job))[0]

@@ -26,6 +26,7 @@ class SlurmMethod(Method):
     safe_at_once = True
     # A controller that is restarted is waited for until then.
     needs_seconds = 15.0
+    units = ("slurmd.service",)
     options: t.ClassVar[t.Mapping[str, Option]] = {
         "node": Option("text", "the name of this VM's node in Slurm. Left out, it is the VM's short host name.", default=""),
         "jobs": Option(
