@@ -101,7 +101,9 @@ def _node(machine: Machine, task: Task) -> Node:
         raise MethodError(f"option node must be the name of one node, and is {printable(name, LONGEST_REASON)!r}")
     before = task.known.get("node", name)
     if before != name:
-        raise MethodError(f"the record says node {printable(before, LONGEST_REASON)}, and the settings node {name}: set the option node to the one that was meant")
+        raise MethodError(
+            f"the record says node {printable(before, LONGEST_REASON)}, and the settings node {name}: set the option node to the one that was meant"
+        )
     return slurm.node(name)
 
 

@@ -25,8 +25,12 @@ REASON = re.compile(r"^ +Reason=(.*(?:\n {10}.*)*)", re.MULTILINE)
 BY_WHOM = re.compile(r" \[[^\[\]\n]*@[^\[\]\n]*\]")
 # slurmctld cannot be asked, and may be later.
 AWAY = (
-    "Unable to contact slurm controller", "Socket timed out", "Zero Bytes were transmitted", "Slurm backup controller in standby mode", "Unexpected message received"
-)  # fmt: skip
+    "Unable to contact slurm controller",
+    "Socket timed out",
+    "Zero Bytes were transmitted",
+    "Slurm backup controller in standby mode",
+    "Unexpected message received",
+)
 # What a command says, and what an operator reads of it.
 KNOWN = (
     ("Munge encode failed", "munge does not work on this VM: see systemctl status munge"),
@@ -44,7 +48,7 @@ class Node(t.NamedTuple):
     """One node, as slurmctld has it."""
 
     name: str
-    flags: t.FrozenSet[str]
+    flags: frozenset[str]
     """Its state in capitals, such as IDLE and DRAIN."""
     is_silent: bool
     """Whether its slurmd does not answer, or the controller does not know yet."""

@@ -114,7 +114,10 @@ def task(finding=None, state="new", deadline=None, event=EVENT, **options):
 
 METHOD = SlurmMethod()
 FOUND = {"node": "vm1", "left": False}
-OUT = [("IDLE+DRAIN", "bad disk"), ("ALLOCATED+DRAIN", "bad disk"), ("DOWN", "dead"), ("DOWN+DRAIN", ""), ("IDLE+FAIL", "x"), ("IDLE+DRAIN", "maintenance.azure OTHER")]
+OUT = [
+    ("IDLE+DRAIN", "bad disk"), ("ALLOCATED+DRAIN", "bad disk"), ("DOWN", "dead"), ("DOWN+DRAIN", ""), ("IDLE+FAIL", "x"),
+    ("IDLE+DRAIN", "maintenance.azure OTHER"),
+]  # fmt: skip
 
 
 def find(cluster, one):
@@ -462,7 +465,8 @@ def test_it_fails_by_name_when_fifteen_seconds_are_left(vm):
 def test_no_call_has_more_than_twelve_seconds():
     cluster = Cluster("IDLE", "", {"3": "RUNNING"})
     one = task(FOUND, "found", jobs="requeue")
-    find(cluster, one), begin(cluster, one), check(cluster, one), undo(cluster, one)
+    for stage in (find, begin, check, undo):
+        stage(cluster, one)
     assert {seconds for _line, seconds in cluster.asked} == {12.0}
 
 
