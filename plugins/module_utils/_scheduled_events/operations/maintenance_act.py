@@ -165,13 +165,15 @@ class Acting:
 
         lease = self._under_lease(action)
         outcome = Drain(drain_order(action), self._journal(action, lease), with_limit(self._machine, lease.limit), self._identity).run()
-        return dict(self._told(outcome), handover=dict(outcome.handover))
+        return dict(self._told(outcome), warning=outcome.warning, handover=dict(outcome.handover))
 
     def _told(self, outcome: Outcome) -> Result:
         """Return a drain or an undo as a result. What an operator has to know all the same is a warning, too."""
+        found = {"state": outcome.state, "error": outcome.error, "record": outcome.record, "changed": True}
         if outcome.warning:
             self._access.warn(printable(outcome.warning, LONGEST_LINE))
-        return {"state": outcome.state, "error": outcome.error, "record": outcome.record, "warning": outcome.warning, "changed": True}
+            found["warning"] = outcome.warning
+        return found
 
     def _take_over(self, action: Action) -> Result:
         """Make SQL Server on this VM primary of an availability group of another VM that drains. It needs no record here.

@@ -139,7 +139,7 @@ class Slurm:
         if result.code in (NOT_FOUND, NOT_EXECUTABLE):
             raise MethodError(f"{line[0]} cannot be run on this VM: {_words(result.errors)}")
         if result.code == TIMED_OUT:
-            raise NotYet(f"{line[0]} got no answer within {COMMAND_SECONDS:.0f} s")
+            raise NotYet(f"slurmctld does not answer {line[0]} in time")
         if result.code and _says(result, AWAY):
             raise NotYet(f"slurmctld does not answer: {_words(result.errors)}")
         known = next((words for said, words in KNOWN if result.code and _says(result, (said,))), None)
