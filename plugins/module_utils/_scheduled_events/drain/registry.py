@@ -13,6 +13,7 @@ from .methods.command import CommandMethod
 from .methods.iis import IISMethod
 from .methods.method import Method
 from .methods.none import NoMethod
+from .methods.pacemaker import PacemakerMethod
 from .methods.probe_file import ProbeFileMethod
 from .methods.service import ServiceMethod
 from .methods.slurm import SlurmMethod
@@ -28,6 +29,7 @@ METHODS: t.Mapping[str, Method] = {
         CommandMethod(),
         NoMethod(),
         SlurmMethod(),
+        PacemakerMethod(),
     )
 }
 WINDOWS_METHODS: t.Mapping[str, Method] = {

@@ -255,7 +255,10 @@ def test_no_method_is_no_drain(vm, complete):
 
 def test_an_unknown_method_is_named(vm):
     outcome = vm.drain(step("teleport"))
-    assert outcome.state == "failed" and "there is no method 'teleport' that runs on the VM; known are service, probe_file, command, none" in outcome.error
+    assert (
+        outcome.state == "failed"
+        and "there is no method 'teleport' that runs on the VM; known are service, probe_file, command, pacemaker, none" in outcome.error
+    )
     assert vm.record()["reason"] == outcome.error
 
 

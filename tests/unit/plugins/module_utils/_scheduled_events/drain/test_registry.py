@@ -36,6 +36,13 @@ LINUX = {
         "jobs": ("text", False, "wait", ("wait", "requeue", "leave")),
         "requeue_seconds": ("whole", False, 60, ()),
     },
+    "pacemaker": {
+        "node": ("text", False, "", ()),
+        "lifetime": ("text", False, "auto", ("auto", "reboot", "forever")),
+        "members": ("mapping", False, {}, ()),
+        "azure_agent": ("text", False, "refuse", ("refuse", "step_aside", "ignore")),
+        "unmovable": ("text", False, "refuse", ("refuse", "stop")),
+    },
 }
 WINDOWS = {
     **ANY_SYSTEM,

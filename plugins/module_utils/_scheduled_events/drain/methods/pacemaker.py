@@ -1,0 +1,238 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Method pacemaker: put this VM's node into standby, and wait until what ran on it runs elsewhere."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ...core.printable_text import printable
+from ...host.machine.machine import Machine
+from .method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
+from .pacemaker_cluster import IDLE, MARK, Node, NotRunning, Pacemaker, Status
+from .pasted import word
+
+LIFETIMES = ("reboot", "forever")
+# No boot follows these while the event is listed, or none of this machine.
+WITHOUT_REBOOT = ("Freeze", "Preempt", "Terminate")
+ASIDE = "Nothing was done about node {node}: the cluster handles Azure's events itself (resource {agent})."
+# A copy of a record takes 64 words of this length. No id has a colon; one stands before "promoted".
+LONGEST_WORD, BETWEEN = 100, "::"
+
+
+class PacemakerMethod(Method):
+    """Take a node out of a Pacemaker cluster. A standby that somebody else has set is left as it is.
+
+    Which standby is ours, the cluster says: a node attribute beside it holds the reason with the EventId. So a VM may act without a copy of its record.
+    """
+
+    name = "pacemaker"
+    outside = True
+    safe_at_once = True
+    # Corosync takes a node that is silent for a second or three for dead, and has it fenced.
+    short_pause_hurts = True
+    units = ("pacemaker.service",)
+    needs_seconds = 120.0
+    options: t.ClassVar[t.Mapping[str, Option]] = {
+        "node": Option("text", "the name of this VM's node in the cluster. Left out, it is what crm_node --name says.", default=""),
+        "lifetime": Option(
+            "text",
+            "how long the standby lasts: reboot (until the node leaves the cluster), forever (until it is taken back) or auto (reboot for a Freeze, "
+            "a Preempt and a Terminate, else forever, so that a VM that reboots does not take resources back into the same event).",
+            default="auto",
+            choices=("auto", *LIFETIMES),
+        ),
+        "members": Option(
+            "mapping",
+            "the inventory host of each node, by the node's name, such as {vm1: web1, vm2: web2}. Where an event names several VMs, a node that it hits, "
+            "or that is not known here, takes nothing over.",
+            default={},
+            hosts=True,
+        ),
+        "azure_agent": Option(
+            "text",
+            "where the cluster handles Azure's events itself (resource agent azure-events-az): refuse, step_aside (nothing is done) or ignore (drain anyway).",
+            default="refuse",
+            choices=("refuse", "step_aside", "ignore"),
+        ),
+        "unmovable": Option(
+            "text",
+            "what happens to a resource of this node that can run nowhere else: refuse (the drain) or stop (it is stopped while the VM is out).",
+            default="refuse",
+            choices=("refuse", "stop"),
+        ),
+    }
+
+    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+        pacemaker = Pacemaker(machine)
+        seen = pacemaker.status()
+        node = _own(pacemaker, seen, task)
+        aside = bool(seen.azure_agent) and task.options["azure_agent"] == "step_aside"
+        expected = [] if aside or node.is_standby else _expected(pacemaker, seen, node, task)
+        return {
+            "node": node.name,
+            "standby": node.is_standby and node.mark != task.reason,
+            "lifetime": _lifetime(task),
+            "aside": seen.azure_agent if aside else "",
+            **_packed(expected),
+        }
+
+    def begin(self, machine: Machine, task: Task) -> None:
+        present = task.present
+        if not present["aside"] and not present["standby"]:
+            Pacemaker(machine).set_standby(present["node"], _lifetime(task), task.reason)
+
+    def check(self, machine: Machine, task: Task) -> Answer:
+        if task.known.get("aside"):
+            return Answer(DRAINED, note=ASIDE.format(node=printable(task.known.get("node")), agent=printable(task.known["aside"])))
+        pacemaker = Pacemaker(machine)
+        try:
+            seen = pacemaker.status()
+            node = _own(pacemaker, seen, task)
+        except NotRunning as error:
+            # As after a boot, until it is up.
+            return Answer(DRAINING, str(error))
+        return _checked(pacemaker, seen, node, task)
+
+    def undo(self, machine: Machine, task: Task) -> Answer:
+        if task.finding.get("aside"):
+            return Answer(UNDONE)
+        pacemaker = Pacemaker(machine)
+        try:
+            seen = pacemaker.status()
+            node = _own(pacemaker, seen, task)
+        except NotRunning as error:
+            return Answer(UNDOING, str(error))
+        # What another drain, or a person, has put there stays, and so does a reason that somebody has changed.
+        if node.mark == task.reason:
+            pacemaker.end_standby(node.name, _lifetime(task))
+            seen = pacemaker.status()
+            node = _own(pacemaker, seen, task)
+        missing = [state for state in node.states if state in ("offline", "pending", "unclean")]
+        if missing:
+            return Answer(UNDOING, f"node {node.name} is {', '.join(missing)}")
+        state = pacemaker.state_of(seen.controller)
+        return Answer(UNDONE) if state == IDLE else Answer(UNDOING, f"resources may be moving: {state}")
+
+    def by_hand(self, finding: Values, options: Values) -> str:
+        if finding.get("standby") or finding.get("aside"):
+            return ""
+        lifetime = finding.get("lifetime") if finding.get("lifetime") in LIFETIMES else "forever"
+        about = f"--node={word(finding.get('node', ''), 'NODE')} --lifetime={lifetime} --delete"
+        return f"crm_standby {about}; crm_attribute --name={MARK} {about}"
+
+
+def _own(pacemaker: Pacemaker, seen: Status, task: Task) -> Node:
+    """Return this VM's node. The settings say which it is, or the VM's own daemon; a record never."""
+    name = str(task.options["node"]) or pacemaker.own_node()
+    if name not in seen.nodes:
+        raise MethodError(f"The cluster has no node {printable(name, 100)} but {_listed(seen.nodes)}; set the option node")
+    return seen.nodes[name]
+
+
+def _lifetime(task: Task) -> str:
+    """Return the lifetime of the standby of this drain: as recorded, else as the options say."""
+    wanted = task.known.get("lifetime") or task.options["lifetime"]
+    if wanted not in LIFETIMES:
+        wanted = "reboot" if task.event.type in WITHOUT_REBOOT else "forever"
+    return str(wanted)
+
+
+def _expected(pacemaker: Pacemaker, seen: Status, node: Node, task: Task) -> list[str]:
+    """Return what must run elsewhere before the node has drained. Raise MethodError or NotYet where that cannot be."""
+    refusals = _refusals(seen, node, task)
+    if refusals:
+        raise MethodError("; ".join(refusals)[:LONGEST_MESSAGE])
+    state = pacemaker.state_of(seen.controller)
+    if state != IDLE and not task.must_begin:
+        raise NotYet(f"the cluster is still at work: {state}")
+    hit = [one.name for one in seen.nodes.values() if one.name != node.name and not one.states and _hit(one, task)]
+    here, future = seen.on(node.name), pacemaker.without([node.name, *hit])
+    stuck = [name for name in here if name not in future.resources or not future.resources[name].settled - {node.name}]
+    if stuck and task.options["unmovable"] == "refuse":
+        raise MethodError(f"{_listed(stuck)} can run on no other node (constraints, capacity, or not managed); {node.name} was left in service")
+    return [name for name in here if name not in stuck]
+
+
+def _refusals(seen: Status, node: Node, task: Task) -> list[str]:
+    """Return in words what a standby would take away from the users, which the cluster does not refuse by itself."""
+    found = []
+    if seen.azure_agent and task.options["azure_agent"] == "refuse":
+        found.append(f"the cluster handles Azure's events itself (resource {printable(seen.azure_agent, 100)}); see option azure_agent")
+    if seen.is_maintained or "maintenance" in node.states:
+        found.append("the cluster, or the node, is in maintenance mode, in which no resource moves")
+    if not seen.has_quorum:
+        found.append("this part of the cluster has no quorum")
+    others = {one.name: _why_not(one, task) for one in seen.nodes.values() if one.name != node.name}
+    if not others or all(others.values()):
+        reasons = "; ".join(f"{name}: {why}" for name, why in others.items()) or "there is none"
+        found.append(f"no other node may take over from {node.name}: {printable(reasons)}")
+    return found
+
+
+def _why_not(one: Node, task: Task) -> str:
+    """Return why a node takes nothing over, or an empty text."""
+    return ", ".join(one.states) or _hit(one, task)
+
+
+def _hit(one: Node, task: Task) -> str:
+    """Return why a node may be hit by the event, or an empty text."""
+    # An event that names one VM names this one.
+    if len({name.lower() for name in task.resources}) == 1:
+        return ""
+    members = task.options["members"]
+    host = members.get(one.name) if isinstance(members, t.Mapping) else None
+    return task.why_not(str(host)) if host else "the event names several VMs, and option members does not name the host of this node"
+
+
+def _checked(pacemaker: Pacemaker, seen: Status, node: Node, task: Task) -> Answer:
+    """Return how far a node is: drained once it is in standby, the cluster has come to rest, and what ran here has started elsewhere."""
+    if not node.is_standby:
+        # Right after begin() it is on its way; later it has to begin again.
+        return Answer(DRAINING if task.state == "found" else LOST, f"node {node.name} is not in standby")
+    here = seen.on(node.name)
+    blocked = [name for name in here if seen.resources[name].is_blocked]
+    if blocked:
+        return Answer(FAILED, f"could not be stopped on {node.name}, and the cluster has given up: {_listed(blocked)}. See crm_resource --cleanup")
+    if here:
+        return Answer(DRAINING, f"still on {node.name}: {_listed(here)}")
+    state = pacemaker.state_of(seen.controller)
+    nowhere = _not_elsewhere(seen, node, task)
+    if state != IDLE:
+        return Answer(DRAINING, f"resources are moving: {state}")
+    if nowhere and task.state != "found" and _is_at_rest_without(pacemaker, node, task):
+        return Answer(FAILED, f"not started on another node, and the cluster does not try any more: {_listed(nowhere)}. See crm_mon")
+    return Answer(DRAINING, f"not yet on another node that stays: {_listed(nowhere)}") if nowhere else Answer(DRAINED)
+
+
+def _not_elsewhere(seen: Status, node: Node, task: Task) -> list[str]:
+    """Return what ran here and has not started on a node that stays. What somebody has stopped or removed since is not waited for."""
+    staying = {one.name for one in seen.nodes.values() if one.name != node.name and not _hit(one, task)}
+    wanted = [name for name in _unpacked(task.known) if name in seen.resources and seen.resources[name].is_wanted]
+    return [name for name in wanted if not seen.resources[name].settled & staying]
+
+
+def _is_at_rest_without(pacemaker: Pacemaker, node: Node, task: Task) -> bool:
+    """Return whether nothing moves and something that ran here runs nowhere: looked at once more, between two looks at the cluster's state."""
+    seen = pacemaker.status()
+    return any(not seen.resources[name].places for name in _not_elsewhere(seen, node, task)) and pacemaker.state_of(seen.controller) == IDLE
+
+
+def _packed(names: t.Sequence[str]) -> dict[str, str]:
+    """Return names as few long words: those are what a copy of a record keeps."""
+    found: list[str] = []
+    for name in names:
+        if found and len(found[-1]) + len(BETWEEN) + len(name) <= LONGEST_WORD:
+            found[-1] += BETWEEN + name
+        else:
+            found.append(name)
+    return {f"ran{number}": text for number, text in enumerate(found)}
+
+
+def _unpacked(finding: Values) -> list[str]:
+    return [name for key, text in finding.items() if key.startswith("ran") for name in str(text).split(BETWEEN)]
+
+
+def _listed(names: t.Iterable[str]) -> str:
+    return printable(", ".join(names), LONGEST_MESSAGE // 2)
