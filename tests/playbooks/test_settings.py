@@ -14,7 +14,7 @@ from lab.simulator import ROOT
 
 TASKS = str(ROOT / "roles" / "respond" / "tasks" / "refuse.yml")
 Make = t.Callable[..., Lab]
-TYPO = "drain_methods, entry 1 (probefile): method must be service, probe_file, command, none, slurm, haproxy, tasks (did you mean probe_file?)."
+TYPO = "drain_methods, entry 1 (probefile): method must be service, probe_file, command, none, slurm, pacemaker, patroni, haproxy, tasks (did you mean probe_file?)."
 
 
 def misspell(lab: Lab, *vms: str) -> None:

@@ -14,6 +14,7 @@ from .methods.iis import IISMethod
 from .methods.method import Method
 from .methods.none import NoMethod
 from .methods.pacemaker import PacemakerMethod
+from .methods.patroni import PatroniMethod
 from .methods.probe_file import ProbeFileMethod
 from .methods.service import ServiceMethod
 from .methods.slurm import SlurmMethod
@@ -30,6 +31,7 @@ METHODS: t.Mapping[str, Method] = {
         NoMethod(),
         SlurmMethod(),
         PacemakerMethod(),
+        PatroniMethod(),
     )
 }
 WINDOWS_METHODS: t.Mapping[str, Method] = {

@@ -122,6 +122,8 @@ class LocalFlagFiles:
                 stream.flush()
                 # Last: for a user other than root, a change of owner and a write clear the setuid bit.
                 os.fchmod(descriptor, mode)
+                # A daemon may not start with the empty file that a power failure would leave.
+                os.fsync(descriptor)
             os.replace(beside, path)
         except BaseException:
             _unlink(beside)

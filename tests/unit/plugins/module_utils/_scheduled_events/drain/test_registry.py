@@ -43,6 +43,20 @@ LINUX = {
         "azure_agent": ("text", False, "refuse", ("refuse", "step_aside", "ignore")),
         "unmovable": ("text", False, "refuse", ("refuse", "stop")),
     },
+    "patroni": {
+        "url": ("text", False, "http://127.0.0.1:8008", ()),
+        "member": ("text", False, "", ()),
+        "config_folder": ("text", False, "", ()),
+        "leader_only": ("truth", False, False, ()),
+        "candidates": ("texts", False, [], ()),
+        "members": ("mapping", False, {}, ()),
+        "maximum_lag": ("whole", False, 1, ()),
+        "username": ("text", False, "", ()),
+        "password_file": ("text", False, "", ()),
+        "ca_file": ("text", False, "", ()),
+        "certificate_file": ("text", False, "", ()),
+        "key_file": ("text", False, "", ()),
+    },
 }
 WINDOWS = {
     **ANY_SYSTEM,

@@ -35,7 +35,8 @@ def test_options_of_the_engine_are_described_as_those_of_folders_are() -> None:
         found = catalogue.options_of(kind, "/nowhere", system) or {}
         assert set(found) == set(method.options)
         for about in found.values():
-            assert about["type"] in FORMS and about["description"] and set(about) <= {"type", "required", "description", "default", "choices", "hosts"}
+            assert about["type"] in FORMS and about["description"]
+            assert set(about) <= {"type", "required", "description", "default", "choices", "hosts", "address"}
         assert {key: about["default"] for key, about in found.items() if "default" in about} == defaults(kind, system)
     assert (catalogue.options_of("probe_file", "") or {})["present_means"]["choices"] == ["in", "out"]
     assert (catalogue.options_of("service", "") or {})["names"]["required"] is True

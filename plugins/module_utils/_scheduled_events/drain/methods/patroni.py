@@ -1,0 +1,314 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Method patroni: a PostgreSQL leader hands over to another member, and a replica takes itself out of the choice of leaders and synchronous standbys.
+
+Both by Patroni on the VM itself. Tags are what Patroni reads from the files of its configuration folder, one behind the other, so a file there adds some and
+its removal takes back exactly these.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import typing as t
+
+from ...core.printable_text import printable
+from ...host.machine.daemons import Daemon, DaemonError, Reply
+from ...host.machine.machine import Machine
+from ...host.system import seconds_between, utc_text
+from .method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values, event_id_in, reason_of
+from .pasted import word
+from .patroni_cluster import OUR_TAG, Member, Rules, View, candidate, left_to_be_synchronous, view_of
+
+# Files are read in the order of their names, and the last one counts.
+FILE = "zzz-maintenance-azure.yml"
+MEBIBYTE = 1024 * 1024
+LONGEST_ANSWER = 200
+PAUSED = "the cluster is paused (patronictl pause): somebody keeps Patroni from acting on purpose. patronictl resume ends it"
+NO_FOLDER = "set config_folder, the folder that Patroni is started with in place of one file, or leader_only: true, which drains no standby"
+# Of POST /switchover: it may have happened, or who may take over has changed. The next look at the cluster tells.
+LOOK_AGAIN = ("switchover status unknown", "leader name does not match", "candidate name does not match with sync_standby")
+TRUE = ("true", "yes", "on", "1")
+
+
+class PatroniMethod(Method):
+    """Hand over the lead, and keep the member out of the choice. Leadership does not return by itself: that would be a second pause."""
+
+    name = "patroni"
+    uses_daemons = True
+    # Commits wait for the synchronous standby, and all writes for the leader.
+    short_pause_hurts = True
+    units = ("patroni.service",)
+    needs_seconds = 60.0
+    options: t.ClassVar[t.Mapping[str, Option]] = {
+        "url": Option("text", "Patroni's REST API on this VM.", default="http://127.0.0.1:8008", address=True),
+        "member": Option("text", "the name of this VM's member. Left out, it is what Patroni says, or the VM's host name.", default=""),
+        "config_folder": Option(
+            "text", "the folder of configuration files that Patroni is started with. A file in it takes a standby out; required unless leader_only.", default=""
+        ),
+        "leader_only": Option("truth", "true (only a leader is drained, by a switchover; a standby is left as it is) or false.", default=False),
+        "candidates": Option("texts", "a list of members that may take over, the first one first; [] means any.", default=[]),
+        "members": Option(
+            "mapping", "the inventory host of each member, such as {pg2: db2, pg3: db3}, for events that name several VMs.", default={}, hosts=True
+        ),
+        "maximum_lag": Option("whole", "how many MiB a member may lag behind to take over, or to be back, a whole number.", default=1),
+        "username": Option("text", "the user of the REST API, if it asks for one.", default=""),
+        "password_file": Option("text", "the file on the VM with that user's password, readable by root only.", default=""),
+        "ca_file": Option("text", "the file on the VM with the certificates that sign the REST API's. Left out, they are the system's.", default=""),
+        "certificate_file": Option("text", "the file on the VM with a certificate to show to the REST API.", default=""),
+        "key_file": Option("text", "the file on the VM with its key, readable by root only. Left out, the key is in certificate_file.", default=""),
+    }
+
+    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+        status = self._json(machine, task, "/patroni")
+        view = self._view(machine, task)
+        me = view.member(_name(machine, task, status))
+        _refuse_other_member(me, status)
+        _refuse_lost_store(machine, status)
+        if view.is_paused:
+            raise MethodError(PAUSED)
+        file = _file_state(machine, task)
+        rules = _rules(task, self._json(machine, task, "/config"))
+        self._refuse_access(machine, task)
+        finding: dict[str, t.Any] = {"member": me.name, "role": me.role, "state": me.state, "out": _was_out(me, file)}
+        if _leader_only(task):
+            finding["leader_only"] = True
+        if me.leads:
+            if view.scheduled:
+                raise NotYet(f"a switchover is scheduled for {view.scheduled}; patronictl flush removes it")
+            finding["to"] = candidate(view, me, rules)
+        return {**finding, "alone": _is_alone(view, me, finding.get("to", ""), rules, task)}
+
+    def begin(self, machine: Machine, task: Task) -> None:
+        if _leader_only(task) or task.present["out"] or _file_state(machine, task) == "another event":
+            return
+        content = base64.b64encode(_content(task.reason).encode()).decode("ascii")
+        # Patroni runs as a user of its own. The file has no secret, and no name that Patroni reads before it is complete.
+        machine.flag_files.restore(_path(task), {"kind": "file", "mode": "644", "owner": "0", "group": "0", "content": content})
+        self._reload(machine, task)
+
+    def check(self, machine: Machine, task: Task) -> Answer:
+        view = self._view(machine, task)
+        me = view.member(str(task.known.get("member")))
+        if not _leader_only(task) and not me.is_out:
+            if _file_state(machine, task) == "absent":
+                return Answer(LOST, f"{me.shown} has lost its tags")
+            return Answer(DRAINING, f"Patroni has not taken the tags of {_path(task)} yet; does it run from that folder, and does no later file set them?")
+        if me.leads and me.is_up:
+            why = self._hand_over(machine, task, view, me)
+            view = self._view(machine, task)
+            me = view.member(me.name)
+            if me.leads:
+                return Answer(DRAINING, why or f"{me.shown} still leads")
+        return _how_far(view, me, task)
+
+    def undo(self, machine: Machine, task: Task) -> Answer:
+        changed, file = "", "absent" if _leader_only(task) else _file_state(machine, task, strict=False)
+        if file == "ours":
+            machine.flag_files.remove(_path(task))
+        elif file == "theirs":
+            changed = f"{_path(task)} was changed by somebody, and is left: it keeps this member out until it is removed"
+        if task.finding.get("out") is True and file == "absent":
+            return Answer(UNDONE)
+        try:
+            me = self._view(machine, task).member(str(task.finding.get("member")))
+            if me.drained_for == task.event.id and not changed:
+                self._reload(machine, task)
+                return Answer(UNDOING, f"{me.shown} still has the tags of the drain")
+        except (DaemonError, MethodError) as error:
+            # As after a boot: Patroni is not started yet, or no member again.
+            return Answer(UNDOING, str(error))
+        missing = _missing(me, task)
+        return Answer(UNDOING, missing) if missing else Answer(UNDONE, changed or None)
+
+    def by_hand(self, finding: Values, options: Values) -> str:
+        if finding.get("out") is True or not options.get("config_folder") or _is_true(options.get("leader_only")):
+            return ""
+        return f"rm -f {word(os.path.join(str(options['config_folder']), FILE), 'FILE')} && systemctl reload patroni"
+
+    def shown(self, finding: Values) -> str:
+        if finding.get("out") is True:
+            return f"member {finding.get('member')}, out of service already"
+        to = f" and hands over to {finding['to']}" if finding.get("to") else ""
+        only = " (leader only)" if finding.get("leader_only") is True else ""
+        return f"member {finding.get('member')}, which is {finding.get('role')}{to}{only}"
+
+    def _hand_over(self, machine: Machine, task: Task, view: View, me: Member) -> str:
+        """Ask for a switchover, on the leader: a replica would only pass it on with its next loop. Return why it has to be looked for, or an empty text."""
+        if view.is_paused:
+            raise MethodError(PAUSED)
+        rules = _rules(task, self._json(machine, task, "/config"))
+        try:
+            to = candidate(view, me, rules, str(task.known.get("to") or ""))
+            reply = self._request(machine, task, "POST", "/switchover", {"leader": me.name, "candidate": to})
+        except (NotYet, DaemonError) as error:
+            # An answer that does not come in time says nothing about the switchover.
+            return str(error)
+        if reply.status == 200:
+            return ""
+        said = _said(reply)
+        if any(words in said.lower() for words in LOOK_AGAIN):
+            return said
+        raise MethodError(f"Patroni refuses the switchover to {printable(to, LONGEST_ANSWER)}: {said}")
+
+    def _reload(self, machine: Machine, task: Task) -> None:
+        """Let Patroni read its files now. It does in its next loop: a change of the settings that changes nothing, as null for an unknown key, wakes it."""
+        reply = self._request(machine, task, "POST", "/reload")
+        if reply.status != 202:
+            raise MethodError(f"Patroni does not read its configuration again: {_said(reply)}")
+        try:
+            self._request(machine, task, "PATCH", "/config", {OUR_TAG: None})
+        except DaemonError:
+            pass
+
+    def _refuse_access(self, machine: Machine, task: Task) -> None:
+        """Find out whether we may act: a switchover from no leader is refused with 400, and before that whoever may ask for none."""
+        reply = self._request(machine, task, "POST", "/switchover", {"candidate": "-"})
+        if reply.status in (401, 403):
+            raise MethodError(f"Patroni lets us change nothing: {_said(reply)}; set username and password_file, or certificate_file, or see its allowlist")
+        if reply.status != 400:
+            raise MethodError(f"Patroni cannot be asked for a switchover: {_said(reply)}")
+
+    def _view(self, machine: Machine, task: Task) -> View:
+        return view_of(self._json(machine, task, "/cluster"))
+
+    def _json(self, machine: Machine, task: Task, path: str) -> t.Any:
+        reply = self._request(machine, task, "GET", path)
+        if reply.status != 200:
+            raise MethodError(f"GET {path} of Patroni: {_said(reply)}")
+        try:
+            return reply.json()
+        except ValueError:
+            raise MethodError(f"GET {path} of Patroni: the answer is no JSON")
+
+    def _request(self, machine: Machine, task: Task, method: str, path: str, body: Values | None = None) -> Reply:
+        ca, certificate, key = (str(task.options[name]) for name in ("ca_file", "certificate_file", "key_file"))
+        user, password = str(task.options["username"]), str(task.options["password_file"])
+        daemon = Daemon(str(task.options["url"]), ca_file=ca, certificate_file=certificate, key_file=key, username=user, password_file=password)
+        data = None if body is None else json.dumps(body).encode()
+        return self.daemons(machine).request(daemon, method, path, data, {"Content-Type": "application/json"})
+
+
+def _said(reply: Reply) -> str:
+    return f"{reply.status} {printable(reply.text, LONGEST_ANSWER)}"
+
+
+def _is_true(value: t.Any) -> bool:
+    return str(value).lower() in TRUE
+
+
+def _leader_only(task: Task) -> bool:
+    return _is_true(task.options["leader_only"])
+
+
+def _path(task: Task) -> str:
+    return os.path.join(str(task.options["config_folder"]), FILE)
+
+
+def _content(reason: str) -> str:
+    event_id = reason.split()[-1]
+    words = "# The VM of this member is drained for that event of Azure. This file is removed when it is back."
+    return f'# {reason}\n{words}\ntags:\n  nofailover: true\n  nosync: true\n  {OUR_TAG}: "{event_id}"\n'
+
+
+def _file_state(machine: Machine, task: Task, strict: bool = True) -> str:
+    """Return whose file it is: absent, ours, of another event, or theirs. A file that somebody has added something to is theirs. C(strict) refuses it."""
+    if _leader_only(task):
+        return "absent"
+    folder, path = str(task.options["config_folder"]), _path(task)
+    if strict and not folder:
+        raise MethodError(NO_FOLDER)
+    if strict and not machine.flag_files.exists(os.path.join(folder, ".")):
+        raise MethodError(f"config_folder {folder} is no folder on this VM. Where Patroni runs from one file: {NO_FOLDER}")
+    found = machine.flag_files.describe(path)
+    if found["kind"] == "absent":
+        return "absent"
+    content = base64.b64decode(found["content"]).decode("utf-8", "replace")
+    event_id = event_id_in(content.partition("\n")[0][2:])
+    if event_id is not None and content == _content(reason_of(event_id)):
+        return "ours" if event_id == task.event.id else "another event"
+    if strict:
+        raise MethodError(f"{path} is not from this collection, or was changed by somebody: move it away")
+    return "theirs"
+
+
+def _was_out(me: Member, file: str) -> bool:
+    """Return whether a person has taken a standby out before."""
+    return me.is_out and not me.leads and not me.drained_for and file == "absent"
+
+
+def _name(machine: Machine, task: Task, status: t.Any) -> str:
+    """Return the name of the VM's member: as set, as Patroni says (since 3.1), or as the host is named."""
+    about = status.get("patroni") if isinstance(status, t.Mapping) else None
+    said = about.get("name") if isinstance(about, t.Mapping) else None
+    return str(task.options["member"] or said or "") or machine.commands.run(["uname", "-n"], {}, 10).output.strip().partition(".")[0]
+
+
+def _refuse_other_member(me: Member, status: t.Any) -> None:
+    """A name that was set wrongly would drain another member than this VM's."""
+    role = str(status.get("role")) if isinstance(status, t.Mapping) else ""
+    if me.leads != (role in ("master", "primary", "standby_leader")):
+        said = printable(role, LONGEST_ANSWER)
+        raise NotYet(f"the Patroni of this VM says that it is {said}, and {me.shown} is {me.role} in the cluster: is the option member right?")
+
+
+def _refuse_lost_store(machine: Machine, status: t.Any) -> None:
+    """Patroni goes on to tell what it saw last when its store (etcd, Consul, ...) has no quorum. It looks every ten seconds."""
+    seen = status.get("dcs_last_seen") if isinstance(status, t.Mapping) else None
+    age = seconds_between(utc_text(seen), machine.now()) if isinstance(seen, int) and 0 < seen < 2**33 else None
+    if age is not None and age > 60:
+        raise MethodError(f"Patroni has not reached its store (DCS: etcd, Consul, ZooKeeper, Kubernetes) for {int(age)} s: nothing can be handed over")
+
+
+def _rules(task: Task, config: t.Any) -> Rules:
+    members = task.options["members"]
+    hosts = {str(name): str(host) for name, host in members.items()} if isinstance(members, t.Mapping) else {}
+
+    def why_hit(name: str) -> str:
+        # An event that names one VM names this one.
+        if len(task.resources) == 1:
+            return ""
+        return task.why_not(hosts[name]) if name in hosts else "the option members does not say which host it is, and the event names other VMs, too"
+
+    mode, strict = (config.get(key) if isinstance(config, t.Mapping) else None for key in ("synchronous_mode", "synchronous_mode_strict"))
+    longest = int(task.options["maximum_lag"]) * MEBIBYTE
+    is_synchronous = _is_true(mode) or str(mode).lower() == "quorum"
+    return Rules([str(one) for one in task.listed("candidates")], why_hit, longest, is_synchronous, is_synchronous and _is_true(strict))
+
+
+def _is_alone(view: View, me: Member, to: str, rules: Rules, task: Task) -> bool:
+    """Return whether no other standby may be synchronous. Raise MethodError where all writes would stop then."""
+    if not rules.is_synchronous or _leader_only(task) and not to:
+        return False
+    leader = to or (view.leader.name if view.leader else "")
+    # A leader that keeps no tags may be synchronous again.
+    if _leader_only(task) or left_to_be_synchronous(view, (me.name, leader), rules):
+        return False
+    if rules.is_strict and (me.leads or me.is_synchronous):
+        raise MethodError(f"with {me.shown} out no member could be the synchronous standby, and synchronous_mode_strict would stop all writes")
+    return me.leads or me.is_synchronous
+
+
+def _how_far(view: View, me: Member, task: Task) -> Answer:
+    """Return the answer for what is no leader that runs."""
+    if me.leads:
+        return Answer(DRAINING, f"{me.shown} leads and is {printable(me.state, LONGEST_ANSWER)}")
+    if view.leader is None:
+        return Answer(DRAINING, "the cluster has no leader")
+    if me.is_synchronous and not _leader_only(task):
+        return Answer(DRAINING, f"{me.shown} is the synchronous standby until Patroni has taken another one")
+    if me.is_synchronous:
+        return Answer(DRAINED, note=f"{me.shown} is the synchronous standby and stays it (leader_only): while its VM stands still, nothing is written")
+    alone = task.known.get("alone") is True
+    return Answer(DRAINED, note=f"Without {me.shown} no standby is synchronous: commits are on the leader alone until it is back" if alone else None)
+
+
+def _missing(me: Member, task: Task) -> str:
+    """Return in words what is not yet as it was."""
+    if task.finding.get("state") not in (None, "") and not me.is_up:
+        return f"{me.shown} is {printable(me.state, LONGEST_ANSWER)}"
+    if not me.leads and (me.lag is None or me.lag > int(task.options["maximum_lag"]) * MEBIBYTE):
+        return f"{me.shown} lags {'by an unknown number of' if me.lag is None else me.lag} bytes behind"
+    return ""

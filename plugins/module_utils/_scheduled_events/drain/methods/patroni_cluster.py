@@ -1,0 +1,166 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""A cluster as Patroni's REST API describes it, and who may lead it or be synchronous instead of a member. Pure: what Patroni and the settings say goes in.
+
+Its texts come from a daemon: they are compared, shown in a printable form, and sent to nobody but the Patroni of the VM itself.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from ...core.printable_text import printable
+from .method import LONGEST_MESSAGE, MethodError, NotYet
+
+LEADERS = ("leader", "standby_leader")
+SYNCHRONOUS = ("sync_standby", "quorum_standby")
+# Of Patroni 3.0 and before a replica that follows is "running", later "streaming" or, from an archive, "in archive recovery".
+UP = ("running", "streaming", "in archive recovery")
+# The tag, of no meaning for Patroni, that says in the cluster itself which event a member is drained for.
+OUR_TAG = "maintenance_azure"
+LONGEST_NAME = 80
+Values = t.Mapping[str, t.Any]
+
+
+class Member(t.NamedTuple):
+    """One member at one moment."""
+
+    name: str
+    role: str
+    state: str
+    lag: int | None
+    """Bytes behind the leader; None where it is not known."""
+    tags: Values
+
+    @property
+    def leads(self) -> bool:
+        return self.role in LEADERS
+
+    @property
+    def is_synchronous(self) -> bool:
+        return self.role in SYNCHRONOUS
+
+    @property
+    def is_up(self) -> bool:
+        return self.state in UP
+
+    @property
+    def may_lead(self) -> bool:
+        return not self.tags.get("nofailover") and self.tags.get("failover_priority") != 0
+
+    @property
+    def may_be_synchronous(self) -> bool:
+        return not self.tags.get("nosync") and self.tags.get("sync_priority") != 0
+
+    @property
+    def is_out(self) -> bool:
+        return not self.may_lead and not self.may_be_synchronous
+
+    @property
+    def drained_for(self) -> str:
+        """The EventId of the event that this collection has drained it for, as far as the cluster knows."""
+        return str(self.tags.get(OUR_TAG) or "")
+
+    @property
+    def shown(self) -> str:
+        return printable(self.name, LONGEST_NAME)
+
+
+class View(t.NamedTuple):
+    """What GET /cluster says."""
+
+    members: t.Sequence[Member]
+    is_paused: bool
+    scheduled: str
+    """When a person wants a switchover; empty if none is scheduled."""
+
+    def member(self, name: str) -> Member:
+        """Return a member by its name. Raise MethodError."""
+        found = next((one for one in self.members if one.name == name), None)
+        if found is None:
+            names = ", ".join(one.shown for one in self.members)
+            raise MethodError(f"no member of the cluster is named {printable(name, LONGEST_NAME)}, only {names}; set the option member"[:LONGEST_MESSAGE])
+        return found
+
+    @property
+    def leader(self) -> Member | None:
+        return next((one for one in self.members if one.leads), None)
+
+
+class Rules(t.NamedTuple):
+    """Who may take over, by the settings and by the cluster's own."""
+
+    candidates: t.Sequence[str]
+    """In order; any, where it is empty."""
+    why_hit: t.Callable[[str], str]
+    """Return why a member may be hit by the event, or an empty text."""
+    longest_lag: int
+    """In bytes."""
+    is_synchronous: bool
+    """Whether only a synchronous standby may lead."""
+    is_strict: bool
+    """Whether nothing is written while no standby is synchronous."""
+
+
+def view_of(answer: t.Any) -> View:
+    """Parse GET /cluster. Raise MethodError for what is no cluster."""
+    members = answer.get("members") if isinstance(answer, t.Mapping) else None
+    if not isinstance(members, list) or not all(isinstance(one, t.Mapping) and isinstance(one.get("name"), str) for one in members):
+        raise MethodError("GET /cluster describes no cluster: this is not Patroni's REST API, or it is older than 2.0")
+    scheduled = answer.get("scheduled_switchover")
+    at = str(scheduled.get("at") or "an unknown time") if isinstance(scheduled, t.Mapping) else ""
+    return View([_member(one) for one in members], bool(answer.get("pause")), printable(at, LONGEST_NAME))
+
+
+def _member(given: Values) -> Member:
+    lag, tags = given.get("lag"), given.get("tags")
+    known = isinstance(lag, int) and not isinstance(lag, bool)
+    name, role, state = (str(given.get(key) or "") for key in ("name", "role", "state"))
+    return Member(name, role, state, lag if known else None, tags if isinstance(tags, t.Mapping) else {})
+
+
+def candidate(view: View, leader: Member, rules: Rules, first: str = "") -> str:
+    """Return who takes over; C(first) if it may. Raise NotYet where time may help, and MethodError where it does not, with the reason of each member."""
+    reasons, waits = {}, False
+    others = sorted((one for one in view.members if one.name != leader.name), key=lambda one: _rank(one, rules, first))
+    for one in others:
+        why = _why_never(one, rules)
+        passing = "" if why else _why_not_now(one, rules)
+        if not why and not passing:
+            return one.name
+        reasons[one.shown] = why or passing
+        waits = waits or not why
+    words = "; ".join(f"{name}: {why}" for name, why in reasons.items()) or "it has no other member"
+    message = f"no member may take over from {leader.shown}: {words}"[:LONGEST_MESSAGE]
+    raise NotYet(message) if waits else MethodError(message)
+
+
+def _rank(one: Member, rules: Rules, first: str) -> tuple[bool, int, bool, int]:
+    """Of members that may take over, the one with the least leads. A lag that is not known is refused elsewhere."""
+    place = rules.candidates.index(one.name) if one.name in rules.candidates else 0
+    return one.name != first, place, not one.is_synchronous, one.lag or 0
+
+
+def _why_never(one: Member, rules: Rules) -> str:
+    if rules.candidates and one.name not in rules.candidates:
+        return "not one of candidates"
+    hit = rules.why_hit(one.name)
+    if hit or one.may_lead:
+        return hit
+    return f"drained for event {printable(one.drained_for, LONGEST_NAME)}" if one.drained_for else "has the tag nofailover"
+
+
+def _why_not_now(one: Member, rules: Rules) -> str:
+    if not one.is_up:
+        return f"its state is {printable(one.state, LONGEST_NAME) or 'not known'}"
+    if rules.is_synchronous:
+        return "" if one.is_synchronous else "no synchronous standby yet"
+    if one.lag is None:
+        return "its lag is not known"
+    return f"lags {one.lag} bytes behind" if one.lag > rules.longest_lag else ""
+
+
+def left_to_be_synchronous(view: View, without: t.Container[str], rules: Rules) -> list[str]:
+    """Return the members that may be the synchronous standby while those in C(without) are not."""
+    return [one.name for one in view.members if one.name not in without and one.is_up and one.may_be_synchronous and not rules.why_hit(one.name)]

@@ -1,0 +1,205 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Method patroni, with three members of Patroni and PostgreSQL as Debian has them, one etcd, and a writer with autocommit every 5 ms."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import pathlib
+import sys
+import time
+import typing as t
+
+import pytest
+from impact import Impact, freeze, thaw
+from lab.lab import Lab
+from patroni.cluster import Cluster, until
+from patroni.rows import Rows
+from writer import Writer
+
+NAMES = ("vm1", "vm2", "vm3")
+FILE = "zzz-maintenance-azure.yml"
+DRAIN_ALL = [{"name": "all", "drain": True, "approve": "after_drain"}]
+AS_IT_IS = [{"name": "as it is", "drain": False, "approve": "now"}]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Cluster]:
+    found = Cluster(tmp_path_factory.mktemp("patroni") / "cluster", NAMES)
+    found.sql("CREATE TABLE written (number integer)")
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def lab(tmp_path: pathlib.Path, cluster: Cluster) -> t.Iterator[Lab]:
+    cluster.settle()
+    found = Lab(tmp_path / "lab", NAMES, 1)
+    for name, member in cluster.members.items():
+        found.hosts[name]["drain_methods"] = [
+            {"method": "patroni", "url": member.url, "member": name, "config_folder": str(member.config), "members": {one: one for one in NAMES}}
+        ]
+    found.all["respond_policy"] = DRAIN_ALL
+    yield found
+    found.close()
+
+
+class Event:
+    """One event under the writer, from its notice until the VMs serve again."""
+
+    def __init__(self, cluster: Cluster, lab: Lab, vms: t.Sequence[str], seconds: float) -> None:
+        cluster.sql("TRUNCATE written")
+        members = [cluster.members[vm] for vm in vms]
+        rows = Rows([one.host for one in cluster.members.values()], lab.folder)
+        stopped: list[int] = []
+        with Writer(rows.write) as writer:
+            writer.until(200)
+            event_id = lab.simulator.event("Freeze", vms, notice=200, duration_in_seconds=5)
+
+            def strike() -> None:
+                self.leader, self.roles = cluster.leader(), cluster.roles()
+                stopped.extend(pid for one in members for pid in one.processes())
+                freeze(stopped)
+
+            with Impact(lab, event_id, seconds, strike, lambda: thaw(stopped)):
+                self.output = lab.respond(respond_wait=True)
+            writer.until(200)
+        rows.close()
+        cluster.settle()
+        present = {int(line) for line in cluster.sql("SELECT number FROM written").split()}
+        self.lost, self.pause, self.acknowledged = writer.lost(present), writer.longest_pause(), len(writer.acknowledged)
+        self.phases = {vm: lab.phases(vm) for vm in vms}
+
+    def tell(self, what: str) -> None:
+        print(f"state: patroni: {what}: longest pause {self.pause:.2f} s, {self.acknowledged} acknowledged, {len(self.lost)} lost", flush=True)
+
+
+def tags(cluster: Cluster) -> dict[str, t.Any]:
+    return {one["name"]: one.get("tags") for one in cluster.seen()["members"]}
+
+
+def test_leader_and_synchronous_standby_in_one_event(cluster: Cluster, lab: Lab) -> None:
+    leader, standby = cluster.leader(), cluster.of_role("sync_standby")
+    (third,) = set(NAMES) - {leader, standby}
+    before = tags(cluster)
+    event = Event(cluster, lab, (leader, standby), 5)
+    event.tell("leader and synchronous standby stand still for 5 s in one event")
+    assert (event.leader, event.roles[standby], event.lost) == (third, "replica", set())
+    assert all(phases[-1] == "recovered" and "drained" in phases for phases in event.phases.values()), event.phases
+    assert tags(cluster) == before and not any((member.config / FILE).exists() for member in cluster.members.values())
+
+
+def test_a_paused_cluster_and_one_without_a_candidate_are_left_alone(cluster: Cluster, lab: Lab) -> None:
+    leader = cluster.leader()
+    member, before = cluster.members[leader], cluster.seen()
+    event_id = lab.simulator.event("Freeze", [leader], notice=600, duration_in_seconds=40)
+    member.ask("/config", {"pause": True}, "PATCH")
+    try:
+        until(lambda: bool(cluster.seen().get("pause")), 30, "a paused cluster")
+        output = lab.respond(code=None)
+        assert "somebody keeps Patroni from acting on purpose" in output
+    finally:
+        member.ask("/config", {"pause": None}, "PATCH")
+    until(lambda: not cluster.seen().get("pause"), 30, "a cluster that acts")
+    others = [one for name, one in cluster.members.items() if name != leader]
+    for one in others:
+        (one.config / "50-person.yml").write_text(json.dumps({"tags": {"nofailover": True}}))
+        one.ask("/reload", {})
+    try:
+        until(lambda: all(tags(cluster)[one.name].get("nofailover") for one in others), 40, "nobody who may take over")
+        output = lab.respond(code=None)
+        for one in others:
+            assert f"{one.name}: has the tag nofailover" in output
+    finally:
+        for one in others:
+            (one.config / "50-person.yml").unlink()
+            one.ask("/reload", {})
+    assert lab.simulator.approvals() == [] and not (member.config / FILE).exists()
+    lab.simulator.ask("POST", f"/events/{event_id}/cancel")
+    until(lambda: cluster.seen() | {"members": []} == before | {"members": []} and cluster.leader() == leader, 30, "the cluster as it was")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seconds", [5, 40])
+@pytest.mark.parametrize("role", ["leader", "sync_standby"])
+@pytest.mark.parametrize("drained", [True, False])
+def test_a_freeze_with_and_without_a_drain(cluster: Cluster, lab: Lab, role: str, seconds: int, drained: bool) -> None:
+    lab.all["respond_policy"] = DRAIN_ALL if drained else AS_IT_IS
+    event = Event(cluster, lab, [cluster.of_role(role)], seconds)
+    event.tell(f"{role} stands still for {seconds} s, {'drained' if drained else 'not drained'}")
+    assert event.lost == set()
+    assert [("drained" in phases) for phases in event.phases.values()] == [drained]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("role", ["leader", "sync_standby"])
+def test_a_watcher_drains_for_a_preempt_by_itself(cluster: Cluster, lab: Lab, role: str) -> None:
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / ".build" / "tree"))
+    from lab.watcher import Watcher
+
+    name = cluster.of_role(role)
+    watcher = Watcher(lab, name, ["Preempt"])
+    try:
+        rows = Rows([one.host for one in cluster.members.values()], lab.folder)
+        cluster.sql("TRUNCATE written")
+        with Writer(rows.write) as writer:
+            writer.until(100)
+            began = time.monotonic()
+            event_id = lab.simulator.event("Preempt", [name], notice=30, impact_seconds=1, ends_vm=False)
+            until(lambda: bool(lab.records(name)) and "drained" in lab.phases(name), 30, "drained", lambda: str([lab.records(name), watcher.lines()]))
+            took = time.monotonic() - began
+            writer.until(100)
+        rows.close()
+        lost = writer.lost({int(line) for line in cluster.sql("SELECT number FROM written").split()})
+        print(f"state: patroni: Preempt of the {role}, watcher alone: drained after {took:.1f} s, longest pause {writer.longest_pause():.2f} s", flush=True)
+        assert lost == set()
+    finally:
+        watcher.stop()
+    lab.simulator.ask("POST", f"/events/{event_id}/finish")
+    lab.respond()
+    until(lambda: lab.phases(name)[-1] == "recovered" or not lab.respond(), 60, "recovered")
+
+
+@pytest.mark.full
+def test_a_standby_that_a_person_has_taken_out_stays_out(cluster: Cluster, lab: Lab) -> None:
+    (name,) = [one for one, role in cluster.roles().items() if role == "replica"]
+    member = cluster.members[name]
+    (member.config / "50-person.yml").write_text(json.dumps({"tags": {"nofailover": True, "nosync": True}}))
+    member.ask("/reload", {})
+    until(lambda: bool(tags(cluster)[name].get("nosync")), 40, "the person's tags")
+    try:
+        for _twice in range(2):
+            before = cluster.seen()
+            event = Event(cluster, lab, [name], 1)
+            assert event.phases[name][-1] == "recovered" and tags(cluster)[name] == {"clonefrom": True, "nofailover": True, "nosync": True}
+            assert cluster.leader() == next(one["name"] for one in before["members"] if one["role"] == "leader")
+            assert not (member.config / FILE).exists()
+            lab.records_folder(name).rename(lab.folder / f"records-{_twice}")
+    finally:
+        (member.config / "50-person.yml").unlink()
+        member.ask("/reload", {})
+    until(lambda: not tags(cluster)[name].get("nosync"), 40, "the person's tags are gone")
+
+
+@pytest.mark.full
+def test_a_store_without_quorum_is_told_and_nothing_moves(cluster: Cluster, lab: Lab) -> None:
+    leader = cluster.leader()
+    lab.hosts[leader]["drain_methods"][0].update(leader_only=True)
+    event_id = lab.simulator.event("Freeze", [leader], notice=600, duration_in_seconds=40)
+    with frozen([cluster.etcd.pid]):
+        output = lab.respond(code=None)
+    assert "503 failed to write switchover key into DCS" in output, output[-3000:]
+    assert cluster.leader() == leader and lab.simulator.approvals() == []
+    lab.simulator.ask("POST", f"/events/{event_id}/cancel")
+
+
+@contextlib.contextmanager
+def frozen(processes: t.Sequence[int]) -> t.Iterator[None]:
+    freeze(processes)
+    try:
+        yield
+    finally:
+        thaw(processes)
