@@ -12,9 +12,10 @@ import pytest
 from lab.lab import Lab
 from lab.simulator import ROOT
 
+KINDS = "service, probe_file, command, none, slurm, pacemaker, patroni, redis_sentinel, haproxy, tasks"
 TASKS = str(ROOT / "roles" / "respond" / "tasks" / "refuse.yml")
 Make = t.Callable[..., Lab]
-TYPO = "drain_methods, entry 1 (probefile): method must be service, probe_file, command, none, slurm, pacemaker, patroni, haproxy, tasks (did you mean probe_file?)."
+TYPO = f"drain_methods, entry 1 (probefile): method must be {KINDS} (did you mean probe_file?)."
 
 
 def misspell(lab: Lab, *vms: str) -> None:

@@ -12,13 +12,20 @@ from pathlib import Path
 
 from fleet import HERE, environment
 
+KINDS = "service, probe_file, command, none, slurm, pacemaker, patroni, redis_sentinel, haproxy, tasks"
 WRONG = {
     "empty": ([], "at least one method"),
     "text": ("service", "must be a list"),
-    "no dictionary": (["service"], "entry 1: method must be service, probe_file, command, none, slurm, pacemaker, patroni, haproxy, tasks."),
-    "unknown": ([{"method": "none"}, {"method": "services"}], "entry 2 (services): method must be service, probe_file, command, none, slurm, pacemaker, patroni, haproxy, tasks"),
+    "no dictionary": (["service"], f"entry 1: method must be {KINDS}."),
+    "unknown": (
+        [{"method": "none"}, {"method": "services"}],
+        f"entry 2 (services): method must be {KINDS}",
+    ),
     "outside": ([{"method": "../../../etc"}], "method must be service"),
-    "of Windows": ([{"method": "iis", "sites": ["Shop"]}], "entry 1 (iis): method must be service, probe_file, command, none, slurm, pacemaker, patroni, haproxy, tasks."),
+    "of Windows": (
+        [{"method": "iis", "sites": ["Shop"]}],
+        f"entry 1 (iis): method must be {KINDS}.",
+    ),
     "option of none": ([{"method": "none", "names": ["a"]}], "there is no option names (did you mean name?). Options: none."),
     "lacking": ([{"method": "command", "begin": "true", "undo": "true"}], "check is missing: the command line"),
     "extra": ([{"method": "service", "names": ["a.service"], "unit": "a"}], "there is no option unit. Options: names."),

@@ -54,7 +54,7 @@ def peer(cluster: Cluster, asks: bool = True) -> t.Iterator[None]:
         node.run("crm_attribute", "--type", "crm_config", "--name", "node-health-strategy", "--update", "custom")
         for name in cluster.nodes:
             node.run("crm_attribute", "--node", name, "--name", "#health-azure", "--update", "0")
-        agent = AGENT if asks else AGENT.replace("<nvpair id=\"hae-u\"", "<nvpair id=\"hae-t\" name=\"target-role\" value=\"Stopped\"/><nvpair id=\"hae-u\"")
+        agent = AGENT if asks else AGENT.replace('<nvpair id="hae-u"', '<nvpair id="hae-t" name="target-role" value="Stopped"/><nvpair id="hae-u"')
         node.run("cibadmin", "--create", "--scope", "resources", "--xml-text", agent)
         node.run("cibadmin", "--create", "--scope", "constraints", "--xml-text", RULE)
         cluster.settle()

@@ -213,7 +213,9 @@ def test_beside_azures_own_agent(cluster: Cluster, lab: Lab) -> None:
         cluster.any().until(lambda: cluster.where("d1") == ["vm2"], "the resource runs elsewhere", 60)
     approved, elsewhere = watch.approved_at(), watch.runs_on_since("vm2")
     assert approved is not None and elsewhere is not None
-    print(f"state: pacemaker: azure-events-az approves {approved - elsewhere:+.2f} s after the resource runs elsewhere; before: {watch.before_approval().nodes}")
+    print(
+        f"state: pacemaker: azure-events-az approves {approved - elsewhere:+.2f} s after the resource runs elsewhere; before: {watch.before_approval().nodes}"
+    )
 
 
 @pytest.mark.full

@@ -16,6 +16,7 @@ from .methods.none import NoMethod
 from .methods.pacemaker import PacemakerMethod
 from .methods.patroni import PatroniMethod
 from .methods.probe_file import ProbeFileMethod
+from .methods.redis_sentinel import RedisSentinelMethod
 from .methods.service import ServiceMethod
 from .methods.slurm import SlurmMethod
 from .methods.windows_service import WindowsServiceMethod
@@ -32,6 +33,7 @@ METHODS: t.Mapping[str, Method] = {
         SlurmMethod(),
         PacemakerMethod(),
         PatroniMethod(),
+        RedisSentinelMethod(),
     )
 }
 WINDOWS_METHODS: t.Mapping[str, Method] = {

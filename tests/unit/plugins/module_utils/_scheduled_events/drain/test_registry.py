@@ -57,6 +57,20 @@ LINUX = {
         "certificate_file": ("text", False, "", ()),
         "key_file": ("text", False, "", ()),
     },
+    "redis_sentinel": {
+        "master": ("text", False, "mymaster", ()),
+        "address": ("text", False, "127.0.0.1:6379", ()),
+        "sentinels": ("texts", False, ["127.0.0.1:26379"], ()),
+        "members": ("mapping", False, {}, ()),
+        "pause": ("whole", False, 30, ()),
+        "username": ("text", False, "", ()),
+        "password_file": ("text", False, "", ()),
+        "sentinel_username": ("text", False, "", ()),
+        "sentinel_password_file": ("text", False, "", ()),
+        "tls": ("truth", False, False, ()),
+        "ca_file": ("text", False, "", ()),
+        "certificate_file": ("text", False, "", ()),
+    },
 }
 WINDOWS = {
     **ANY_SYSTEM,

@@ -18,6 +18,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core import mod
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.registry import kind_of
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import validation
 
+KINDS = "service, probe_file, command, none, slurm, pacemaker, patroni, redis_sentinel, haproxy, tasks"
 REPOSITORY = pathlib.Path(__file__).resolve().parents[6]
 ROLE = REPOSITORY / "roles" / "drain" / "tasks" / "methods"
 COMMAND = {"method": "command", "begin": "b", "check": ["c"], "undo": "u"}
@@ -55,7 +56,7 @@ def test_what_is_right_has_no_problems(entry: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ({}, "drain_methods, entry 1: method must be service, probe_file, command, none, slurm, pacemaker, patroni, haproxy, tasks."),
+        ({}, f"drain_methods, entry 1: method must be {KINDS}."),
         ("none", "entry 1: method must be"),
         ({"method": "teleport"}, "entry 1 (teleport): method must be"),
         ({"method": "../none"}, "method must be"),
@@ -131,7 +132,7 @@ def test_methods_of_ones_own_come_from_their_folder_alone(tmp_path: pathlib.Path
     keys = {"folders": [str(ROLE), str(tmp_path)], "own_folder": "methods"}
     assert problems({"method": "own", "anything": 1}, **keys) == []
     # What can only be undone is no method to drain with.
-    assert "method must be service, probe_file, command, none, slurm, pacemaker, patroni, haproxy, tasks or a folder in methods." in problems({"method": "back"}, **keys)[0]
+    assert f"method must be {KINDS} or a folder in methods." in problems({"method": "back"}, **keys)[0]
     # A folder that is there and lacks its file is no misspelt name.
     there = problems({"method": "back"}, **{**keys, "own_folder": str(tmp_path)})
     assert there == [f"drain_methods, entry 1 (back): the folder {tmp_path}/back has no check.yml, and so is no method to drain with."]

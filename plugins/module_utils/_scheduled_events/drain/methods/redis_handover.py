@@ -1,0 +1,121 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""How a Redis master hands over under Sentinel: what is refused before, what is waited for, and what makes it an ordinary replica afterwards."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+
+from ...host.machine.machine import Machine
+from ...host.system import seconds_between
+from .method import LONGEST_MESSAGE, MethodError, NotYet, Task
+from .redis_servers import Copy, Redis, Server, Watch, observe_redis
+
+# Writes are paused from begin() until the Sentinels have agreed, for at most so many seconds. Only between these two a call looks again by itself: the next
+# observation may be seconds away, in which users would wait.
+PAUSE_SECONDS, IN_STEP_SECONDS, LOOK_AGAIN_SECONDS = 10.0, 3.0, 0.1
+# How begin() hands over: Sentinel coordinates it with the master, or it is guarded from here; or a failover is under way that a killed run has asked for.
+COORDINATED, GUARDED, UNDER_WAY = "coordinated", "guarded", "under way"
+# The setting that keeps a master without its replicas from taking writes.
+GUARD = "min-replicas-to-write"
+
+
+def elapsed(machine: Machine, task: Task) -> float:
+    """Return the seconds since this attempt began; all of a pause where the clock went back."""
+    passed = seconds_between(str(task.finding.get("at")), machine.now())
+    return PAUSE_SECONDS if passed is None or passed < 0 else passed
+
+
+def pauses_before(task: Task) -> int:
+    """Return in how many attempts for this event writes may have been paused, as the record has it."""
+    pauses = task.finding.get("pauses")
+    return pauses if isinstance(pauses, int) else 0
+
+
+def way_to_hand_over(own: Redis, watches: t.Sequence[Watch], task: Task) -> str:
+    """Return how a master hands over; after a run that was killed it may be under way, or over."""
+    if own.failing_over or any(watch.fails_over or watch.master != task.known.get("master", watch.master) for watch in watches):
+        return UNDER_WAY
+    return COORDINATED if own.coordinates and watches[0].coordinates else GUARDED
+
+
+def refuse(own: Redis, watches: t.Sequence[Watch], task: Task) -> None:
+    """Raise MethodError or NotYet where a master cannot hand over, before anything is changed."""
+    name, given = task.options["master"], task.listed("sentinels")
+    if own.failing_over or any(watch.fails_over for watch in watches):
+        raise NotYet(f"a failover of {name} is under way")
+    strangers = [f"{watch.sentinel} has {watch.master}" for watch in watches if watch.run_id != own.run_id]
+    if strangers:
+        raise NotYet(f"this Redis is a master, and not the one that the Sentinels have for {name}: {', '.join(strangers)}")
+    known = max(watch.others for watch in watches) + 1
+    if known > len(given):
+        raise MethodError(f"{known} Sentinels watch {name}, and option sentinels names {len(given)}: all must agree before a replica takes over")
+    if watches[0].no_quorum:
+        raise MethodError(f"Sentinel {watches[0].sentinel}: {watches[0].no_quorum}")
+    _refuse_replicas(own, [copy for watch in watches for copy in watch.copies], task)
+    before = pauses_before(task)
+    if (before + 1) * PAUSE_SECONDS > int(task.options["pause"]):
+        raise MethodError(f"writes were paused {before} times for this event, and option pause ({task.options['pause']} s) allows for no more")
+
+
+def _refuse_replicas(own: Redis, copies: t.Sequence[Copy], task: Task) -> None:
+    able = {copy.address for copy in copies if copy.eligible}
+    if not able:
+        reasons = {copy.address: copy.excluded for copy in copies}
+        words = "; ".join(f"{address}: {why}" for address, why in reasons.items()) or "there is none"
+        raise MethodError(f"no replica may take over: {words}"[:LONGEST_MESSAGE])
+    # Sentinel may choose each of them, so each has to be fit.
+    for address in sorted(able):
+        why = _why_not(address, task) if address in own.copies else "it does not follow this master, or is not in step"
+        if why:
+            raise NotYet(f"Sentinel may choose {address}, and should not: {why}")
+
+
+def _why_not(address: str, task: Task) -> str:
+    """Return why a replica must not take over: its VM is hit by the same event, and has not excluded itself yet. Its own drain does."""
+    if len(task.resources) < 2:
+        return ""
+    members = task.options["members"]
+    host = str(members.get(address) or members.get(address.rpartition(":")[0]) or "") if isinstance(members, t.Mapping) else ""
+    if task.members.get(host):
+        return task.why_not(host)
+    # The watcher knows no names, nor does an inventory without members. A VM that is hit has had its time to exclude itself.
+    if task.must_begin:
+        return ""
+    return task.why_not(host) if host else "option members does not say which host it is on, and the event hits several VMs"
+
+
+def wait_in_step(machine: Machine, task: Task, redis: Server) -> None:
+    """Wait until each replica that Sentinel may choose has acknowledged all that was written. Replicas do that once a second."""
+    while True:
+        own = observe_redis(redis)
+        behind = [
+            f"{address} by {own.offset - own.copies.get(address, 0)} bytes" for address in task.present["replicas"] if own.copies.get(address) != own.offset
+        ]
+        if not behind:
+            return
+        if elapsed(machine, task) >= IN_STEP_SECONDS:
+            raise MethodError(f"not all that was written is on the replicas after {IN_STEP_SECONDS:.0f} s without new writes: {', '.join(behind)} behind")
+        time.sleep(LOOK_AGAIN_SECONDS)
+
+
+def agreed(named: t.Mapping[str, str], task: Task) -> str:
+    """Return the new master that all Sentinels name, more than half of those in the settings; empty where they do not. Raise MethodError for a stranger."""
+    masters = set(named.values())
+    if len(masters) != 1 or masters == {task.finding.get("master")} or 2 * len(named) <= len(task.listed("sentinels")):
+        return ""
+    chosen = masters.pop()
+    if chosen not in (task.finding.get("replicas") or ()):
+        raise MethodError(f"the Sentinels name {chosen} as master, which was no replica of this Redis that may take over: it is not followed")
+    return chosen
+
+
+def settle(redis: Server, task: Task) -> None:
+    """Make a master that has become a replica ordinary: its file says so for the next start, as after any failover, and without our settings of the drain."""
+    redis.order("CONFIG", "SET", GUARD, str(task.finding.get("min_replicas")))
+    redis.ask(("CONFIG", "REWRITE"))
+    redis.order("CONFIG", "SET", "replica-priority", "0")
+    redis.order("CLIENT", "UNPAUSE")
+    redis.ask(("CLIENT", "KILL", "TYPE", "normal"))

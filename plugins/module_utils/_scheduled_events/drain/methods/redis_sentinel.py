@@ -1,0 +1,275 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Method redis_sentinel: a Redis or Valkey master hands over to a replica, with every acknowledged write, and no Sentinel chooses what is drained."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+
+from ...host.machine.daemons import Daemon, DaemonError
+from ...host.machine.machine import Machine
+from .method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
+from .pasted import word
+from .redis_handover import (
+    COORDINATED,
+    GUARD,
+    LOOK_AGAIN_SECONDS,
+    PAUSE_SECONDS,
+    UNDER_WAY,
+    agreed,
+    elapsed,
+    pauses_before,
+    refuse,
+    settle,
+    wait_in_step,
+    way_to_hand_over,
+)
+from .redis_servers import COPY, MASTER, Redis, Server, Watch, master_address, observe_redis, observe_sentinel, said
+from .resp import ErrorReply
+
+# CLIENT PAUSE ... WRITE and CLIENT UNPAUSE.
+OLDEST = (6, 2)
+# A pause that a killed run has begun is not long enough for a failover when less than this is left of it.
+LEAST_SECONDS = 6.0
+SENTINEL_SECONDS = 2.0
+LONGEST_ANSWER = 256 * 1024
+
+
+class RedisSentinelMethod(Method):
+    """Take Redis out of the choice of the Sentinels. A master hands over before: its writes are paused until a replica has all of them, and is master."""
+
+    name = "redis_sentinel"
+    uses_daemons = True
+    # All writes wait for the master, and one that is silent for longer than down-after-milliseconds loses what it has not passed on.
+    short_pause_hurts = True
+    units = ("redis-sentinel.service", "valkey-sentinel.service")
+    # Ten for the failover, and Sentinel reads replica-priority every ten.
+    needs_seconds = 20.0
+    options: t.ClassVar[t.Mapping[str, Option]] = {
+        "master": Option("text", "the name that the Sentinels have for the master of this Redis.", default="mymaster"),
+        "address": Option("text", "HOST:PORT of the Redis on this VM: loopback, or an address of the VM.", default="127.0.0.1:6379"),
+        "sentinels": Option("texts", "a list of HOST:PORT of all Sentinels that watch the master.", default=["127.0.0.1:26379"], address=True),
+        "members": Option(
+            "mapping",
+            "the inventory host of each Redis, by its address in Sentinel, such as {10.0.0.4: redis1}; needed where an event may hit two of them.",
+            default={},
+            hosts=True,
+        ),
+        "pause": Option(
+            "whole", "seconds for which writes may be paused for one event in all, however often a run is killed; 10 for each attempt.", default=30
+        ),
+        "username": Option("text", "the ACL user. Left out, it is the default user.", default=""),
+        "password_file": Option("text", "a file of root (mode 0600) on the VM with the password of Redis. Left out, none is sent.", default=""),
+        "sentinel_username": Option("text", "the ACL user of the Sentinels. Left out, it is the default user.", default=""),
+        "sentinel_password_file": Option(
+            "text", "a file of root (mode 0600) on the VM with the password of the Sentinels. Left out, none is sent.", default=""
+        ),
+        "tls": Option("truth", "true (Redis and the Sentinels are asked over TLS) or false.", default=False),
+        "ca_file": Option("text", "the certificates that sign those of the servers. Left out, those of the system.", default=""),
+        "certificate_file": Option("text", "the certificate that is shown to the servers, with its key in the same file (of root, mode 0600).", default=""),
+    }
+
+    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+        own = observe_redis(self._redis(machine, task))
+        if own.version < OLDEST:
+            raise MethodError(f"Redis {'.'.join(map(str, own.version))} cannot pause writes (CLIENT PAUSE ... WRITE): it needs Redis 6.2 or later, or Valkey")
+        watches = self._watches(machine, task)
+        # A drain that goes on after a run was killed is not refused any more.
+        if own.role == MASTER and task.known.get("role") != MASTER:
+            refuse(own, watches, task)
+        elif own.role != MASTER and not any(copy.run_id == own.run_id for watch in watches for copy in watch.copies):
+            raise NotYet(f"no Sentinel has found this Redis as a replica of {task.options['master']} yet")
+        return {
+            "role": own.role,
+            "priority": own.priority,
+            "min_replicas": own.min_replicas,
+            "guard": str(max(len(own.copies), int(own.min_replicas))),
+            "at": machine.now(),
+            "pauses": pauses_before(task) + (own.role == MASTER),
+            "master": watches[0].master,
+            "sentinels": [watch.sentinel for watch in watches],
+            "replicas": sorted({copy.address for watch in watches for copy in watch.copies if copy.eligible}),
+            "way": way_to_hand_over(own, watches, task) if own.role == MASTER else "",
+        }
+
+    def begin(self, machine: Machine, task: Task) -> None:
+        redis = self._redis(machine, task)
+        if task.present["role"] != MASTER:
+            redis.order("CONFIG", "SET", "replica-priority", "0")
+        elif task.present["way"] != UNDER_WAY:
+            self._hand_over(machine, task, redis)
+
+    def check(self, machine: Machine, task: Task) -> Answer:
+        redis = self._redis(machine, task)
+        try:
+            own = observe_redis(redis)
+        except DaemonError as error:
+            # After a boot it may not have started yet.
+            return Answer(DRAINING, str(error))
+        if own.role == MASTER:
+            under_way = task.known.get("role") == MASTER and task.state in ("found", "begun")
+            return self._follow(machine, task, redis) if under_way else Answer(LOST, "this Redis is master again")
+        if task.known.get("role") == MASTER and task.state == "found":
+            settle(redis, task)
+            own = observe_redis(redis)
+        if own.priority != "0":
+            return Answer(LOST, f"its replica-priority is {own.priority} again")
+        if not own.link_up:
+            return Answer(DRAINING, f"it is not in step with its master {own.master} yet")
+        unaware = self._unaware(machine, task, own)
+        return Answer(DRAINING, unaware) if unaware else Answer(DRAINED)
+
+    def undo(self, machine: Machine, task: Task) -> Answer:
+        redis, found = self._redis(machine, task), task.finding
+        try:
+            own = observe_redis(redis)
+        except DaemonError as error:
+            return Answer(UNDOING, str(error))
+        changed = _ours(own, found)
+        if GUARD in changed and own.role == MASTER and self._moves_on(machine, task, own):
+            return Answer(UNDOING, "the Sentinels go on with the failover: until it is a replica, it takes no writes without its replicas")
+        for name, value in changed.items():
+            redis.order("CONFIG", "SET", name, value)
+        if changed and (own.role, own.master) != (found.get("role"), found.get("master") if own.role == COPY else own.master):
+            # Sentinel rewrites the configuration file of a Redis that gets another master, with what the drain has set: it would hold after the next start.
+            # Without a file there is nothing to rewrite.
+            redis.ask(("CONFIG", "REWRITE"))
+        if own.role == MASTER:
+            return Answer(UNDONE)
+        unaware = self._unaware(machine, task, own._replace(priority=changed.get("replica-priority", own.priority)))
+        left = unaware if own.link_up else f"it is not in step with its master {own.master} yet"
+        return Answer(UNDOING, left) if left else Answer(UNDONE)
+
+    def by_hand(self, finding: Values, options: Values) -> str:
+        host, _colon, port = str(options.get("address")).rpartition(":")
+        call = f"redis-cli -h {word(host, 'HOST')} -p {word(port, 'PORT')} CONFIG SET"
+        if str(finding.get("priority")) == "0" and finding.get("role") != MASTER:
+            return ""
+        priority = f"{call} replica-priority {word(finding.get('priority'), 'PRIORITY')}"
+        return f"{priority}; {call} min-replicas-to-write {word(finding.get('min_replicas'), 'NUMBER')}" if finding.get("role") == MASTER else priority
+
+    def shown(self, finding: Values) -> str:
+        return f"role {finding.get('role')}, replica-priority {finding.get('priority')}"
+
+    # --- The servers ---
+
+    def _redis(self, machine: Machine, task: Task) -> Server:
+        return self._server(machine, task, str(task.options["address"]), "", 10.0)
+
+    def _sentinel(self, machine: Machine, task: Task, address: str) -> Server:
+        return self._server(machine, task, address, "sentinel_", SENTINEL_SECONDS)
+
+    def _server(self, machine: Machine, task: Task, address: str, prefix: str, seconds: float) -> Server:
+        options = {name: str(task.options[name]) for name in ("ca_file", "certificate_file")}
+        login = {name: str(task.options[prefix + name]) for name in ("username", "password_file")}
+        scheme = "tls" if str(task.options["tls"]).lower() in ("true", "yes") else "tcp"
+        return Server(self.daemons(machine), Daemon(f"{scheme}://{address}", seconds, LONGEST_ANSWER, **options, **login))
+
+    def _watches(self, machine: Machine, task: Task) -> list[Watch]:
+        """Return what each Sentinel that answers knows. Raise MethodError where none does."""
+        found, failures = [], []
+        for address in task.listed("sentinels"):
+            try:
+                found.append(observe_sentinel(self._sentinel(machine, task, str(address)), str(task.options["master"])))
+            except (DaemonError, MethodError) as error:
+                failures.append(str(error))
+        if not found:
+            raise MethodError(f"no Sentinel answers: {'; '.join(failures)}"[:LONGEST_MESSAGE])
+        return found
+
+    def _unaware(self, machine: Machine, task: Task, own: Redis) -> str:
+        """Return which Sentinels have another replica-priority of this Redis than it has; they ask every ten seconds."""
+        try:
+            watches = self._watches(machine, task)
+        except MethodError as error:
+            return str(error)
+        found = [watch.sentinel for watch in watches if any(copy.run_id == own.run_id and copy.priority != own.priority for copy in watch.copies)]
+        return f"not yet noticed by Sentinel {', '.join(found)}" if found else ""
+
+    def _moves_on(self, machine: Machine, task: Task, own: Redis) -> bool:
+        """Return whether the Sentinels make another Redis the master, or most of them have."""
+        try:
+            watches = self._watches(machine, task)
+        except MethodError:
+            return False
+        return any(watch.fails_over for watch in watches) or 2 * sum(watch.run_id != own.run_id for watch in watches) > len(watches)
+
+    # --- The handover of a master ---
+
+    def _hand_over(self, machine: Machine, task: Task, redis: Server) -> None:
+        left = PAUSE_SECONDS - elapsed(machine, task)
+        if left < LEAST_SECONDS:
+            raise MethodError(f"writes were paused at {task.finding.get('at')} by a run that has ended: this attempt does not pause them again")
+        # One Sentinel only: another one would answer OK, too, and begin a second failover.
+        sentinel = self._sentinel(machine, task, task.present["sentinels"][0])
+        if task.present["way"] == COORDINATED and self._ask_for_failover(sentinel, task, "COORDINATED"):
+            return
+        redis.order("CLIENT", "PAUSE", str(int(left * 1000)), "WRITE")
+        try:
+            wait_in_step(machine, task, redis)
+            # If this run ends here, the pause does before the old master is told: then its replicas have left it, and without them it takes no writes.
+            redis.order("CONFIG", "SET", GUARD, str(task.finding["guard"]))
+            self._ask_for_failover(sentinel, task)
+        except (DaemonError, MethodError):
+            redis.ask(("CLIENT", "UNPAUSE"))
+            raise
+
+    @staticmethod
+    def _ask_for_failover(sentinel: Server, task: Task, *how: str) -> bool:
+        """Ask, and return whether the failover is under way. Raise MethodError for a refusal, other than of a word that the Sentinel does not know."""
+        try:
+            (reply,) = sentinel.ask(("SENTINEL", "FAILOVER", str(task.options["master"]), *how))
+        except DaemonError:
+            # It may have begun all the same, so nobody else is asked: check() sees whether it has.
+            return True
+        if reply == "OK" or (isinstance(reply, ErrorReply) and reply.text.startswith("INPROG")):
+            return True
+        if how and isinstance(reply, ErrorReply) and not reply.text.startswith("NOGOODSLAVE"):
+            return False
+        raise MethodError(f"Sentinel {sentinel.address} does not begin a failover: {said(reply)}")
+
+    def _follow(self, machine: Machine, task: Task, redis: Server) -> Answer:
+        """Wait until this Redis is no master any more, or all Sentinels name another: then it becomes its replica, and its clients ask again."""
+        try:
+            while True:
+                named = self._named(machine, task)
+                if observe_redis(redis).role != MASTER:
+                    break
+                chosen = agreed(named, task)
+                if chosen:
+                    host, _colon, port = chosen.rpartition(":")
+                    redis.order("REPLICAOF", host, port)
+                    break
+                if elapsed(machine, task) >= PAUSE_SECONDS:
+                    says = "; ".join(f"{sentinel} says {address}" for sentinel, address in named.items()) or "none answers"
+                    raise MethodError(f"the Sentinels have not agreed on another master within {PAUSE_SECONDS:.0f} s: {says}")
+                time.sleep(LOOK_AGAIN_SECONDS)
+        except MethodError as error:
+            redis.ask(("FAILOVER", "ABORT"), ("CLIENT", "UNPAUSE"))
+            return Answer(FAILED, str(error))
+        settle(redis, task)
+        return Answer(DRAINING, "it has handed over, and becomes a replica")
+
+    def _named(self, machine: Machine, task: Task) -> dict[str, str]:
+        """Return the master that each Sentinel gives to clients, of those that answered before."""
+        found = {}
+        known = task.finding.get("sentinels") or ()
+        for address in map(str, task.listed("sentinels")):
+            if address in known:
+                try:
+                    found[address] = master_address(self._sentinel(machine, task, address), str(task.options["master"]))
+                except (DaemonError, MethodError):
+                    continue
+        return found
+
+
+def _ours(own: Redis, found: Values) -> dict[str, str]:
+    """Return what has to be put back: what is still as the drain has set it."""
+    changed = {}
+    if own.priority == "0" != found.get("priority"):
+        changed["replica-priority"] = str(found.get("priority"))
+    if found.get("role") == MASTER and own.min_replicas == found.get("guard") != found.get("min_replicas"):
+        changed[GUARD] = str(found.get("min_replicas"))
+    return changed

@@ -1,0 +1,717 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Method redis_sentinel, on servers that are played with recorded answers; tests/state/redis has real ones."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods import redis_handover
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import LONGEST_MESSAGE, Answer, MethodError, NotYet, Task
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, defaults
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.daemons import DaemonError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.methods.played_redis import (
+    ADDRESSES,
+    IN_PROGRESS,
+    NO_GOOD,
+    NO_QUORUM,
+    OK,
+    SENTINELS,
+    UNKNOWN_WORD,
+    VALKEY_9,
+    Played,
+)
+
+METHOD = METHODS["redis_sentinel"]
+MEMBERS = {"10.0.0.4": "redis1", ADDRESSES["B"]: "redis2", "10.0.0.6": "redis3"}
+NAMES = {"redis1": "vm_0", "redis2": "vm_1", "redis3": "vm_2"}
+ASKED = "sentinel: SENTINEL FAILOVER mymaster"
+COORDINATED = f"{ASKED} COORDINATED"
+GUARD = "CONFIG SET min-replicas-to-write 2"
+SETTLED = ["CONFIG SET min-replicas-to-write 0", "CONFIG REWRITE", "CONFIG SET replica-priority 0", "CLIENT UNPAUSE", "CLIENT KILL TYPE normal"]
+GUARDED = ["CLIENT PAUSE 10000 WRITE", GUARD, ASKED]
+
+
+class Scene:
+    """The method on one VM, and its record as the engine keeps it."""
+
+    def __init__(self, role="master", resources=("vm_0",), **options):
+        self.played = Played(role)
+        self.machine = Machine(self.played.now, None, None, None, None, daemons=lambda *named: self.played)
+        self.task = Task(
+            {**defaults("redis_sentinel"), "sentinels": SENTINELS, "members": MEMBERS, **options}, {}, "new", None, {}, resources=resources, members=NAMES
+        )
+
+    @property
+    def redis(self):
+        return self.played.redis
+
+    def find(self):
+        found = METHOD.find(self.machine, self.task)
+        anew = self.task.state in ("new", "undone")
+        self.task = self.task._replace(present=found, finding=found if anew else self.task.finding, state="found")
+        return found
+
+    def begin(self):
+        self.find()
+        METHOD.begin(self.machine, self.task)
+
+    def check(self):
+        answer = METHOD.check(self.machine, self.task)
+        if answer.state in ("drained", "draining", "failed"):
+            self.task = self.task._replace(state={"draining": "begun"}.get(answer.state, answer.state))
+        return answer
+
+    def undo(self):
+        answer = METHOD.undo(self.machine, self.task)
+        self.task = self.task._replace(state=answer.state)
+        return answer
+
+    def promote(self, letter="B", after=0.3):
+        """Let the Sentinels promote a replica some time after they were asked."""
+
+        def asked():
+            began = self.played.now()
+
+            def passing():
+                if redis_handover.seconds_between(began, self.played.now()) >= after:
+                    self.played.all_name(letter)
+
+            self.played.passing = passing
+
+        for one in self.played.sentinels.values():
+            one.on_failover = asked
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch):
+    """Whoever sleeps lets the clock of the scene run."""
+    scenes = []
+    original = Scene.__init__
+
+    def noted(self, *arguments, **options):
+        original(self, *arguments, **options)
+        scenes.append(self)
+
+    monkeypatch.setattr(Scene, "__init__", noted)
+    monkeypatch.setattr(time, "sleep", lambda seconds: scenes[-1].played.sleep(seconds))
+
+
+# --- A replica ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_replica_is_kept_out_of_the_choice_and_comes_back():
+    scene = Scene("replica")
+    scene.begin()
+    assert scene.played.orders() == ["CONFIG SET replica-priority 0"]
+    assert scene.check() == Answer("draining", f"not yet noticed by Sentinel {', '.join(SENTINELS)}")
+    scene.played.noticed()
+    assert scene.check() == Answer("drained")
+    assert METHOD.shown(scene.task.finding) == "role slave, replica-priority 100"
+    assert scene.undo() == Answer("undoing", f"not yet noticed by Sentinel {', '.join(SENTINELS)}")
+    scene.played.noticed()
+    assert scene.undo() == Answer("undone")
+    # The file has never had the 0: no other master was named meanwhile.
+    assert scene.played.orders() == ["CONFIG SET replica-priority 0", "CONFIG SET replica-priority 100"]
+
+
+def test_what_an_operator_has_excluded_stays_so():
+    scene = Scene("replica")
+    scene.redis.settings["replica-priority"] = "0"
+    scene.played.noticed()
+    scene.begin()
+    assert scene.check().state == "drained"
+    assert (scene.undo().state, scene.redis.settings["replica-priority"]) == ("undone", "0")
+
+
+def test_a_priority_that_somebody_has_set_meanwhile_is_theirs():
+    scene = Scene("replica")
+    scene.begin()
+    scene.redis.settings["replica-priority"] = "10"
+    scene.played.noticed()
+    assert scene.check() == Answer("lost", "its replica-priority is 10 again")
+    assert (scene.undo().state, scene.redis.settings["replica-priority"]) == ("undone", "10")
+
+
+def test_after_a_restart_it_is_seen_that_the_priority_is_back():
+    scene = Scene("replica")
+    scene.begin()
+    scene.played.noticed()
+    assert scene.check().state == "drained"
+    scene.redis.settings["replica-priority"] = "100"
+    assert scene.check().state == "lost"
+    scene.begin()
+    assert scene.check().state == "drained" and scene.task.finding["priority"] == "100"
+
+
+def test_the_file_is_rewritten_where_sentinel_has_written_the_0_into_it():
+    scene = Scene("replica")
+    scene.begin()
+    scene.redis.master = ADDRESSES["C"]
+    scene.played.noticed()
+    scene.undo()
+    assert scene.played.orders()[1:] == ["CONFIG SET replica-priority 100", "CONFIG REWRITE"]
+
+
+def test_a_replica_that_is_not_in_step_is_neither_drained_nor_undone():
+    scene = Scene("replica")
+    scene.begin()
+    scene.played.noticed()
+    scene.redis.link = "down"
+    assert scene.check() == Answer("draining", f"it is not in step with its master {ADDRESSES['A']} yet")
+    scene.undo()
+    scene.played.noticed()
+    assert scene.undo() == Answer("undoing", f"it is not in step with its master {ADDRESSES['A']} yet")
+
+
+def test_redis_that_has_not_started_yet_is_asked_again():
+    scene = Scene("replica")
+    scene.begin()
+    scene.played.away = {"127.0.0.1:6379"}
+    refused = "tcp://127.0.0.1:6379: Connection refused"
+    assert scene.check() == Answer("draining", refused)
+    assert scene.undo() == Answer("undoing", refused)
+    with pytest.raises(DaemonError, match="Connection refused"):
+        scene.find()
+
+
+def test_without_sentinels_nobody_has_noticed():
+    scene = Scene("replica")
+    scene.begin()
+    scene.played.noticed()
+    scene.played.away = set(SENTINELS)
+    assert scene.check().error.startswith("no Sentinel answers: tcp://10.0.0.4:26379: Connection refused; tcp://10.0.0.5:26379")
+    assert scene.undo().state == "undoing"
+
+
+def test_a_replica_that_no_sentinel_knows_is_not_drained_yet():
+    scene = Scene("replica")
+    for one in scene.played.sentinels.values():
+        del one.copies["B"]
+    with pytest.raises(NotYet, match="^no Sentinel has found this Redis as a replica of mymaster yet$"):
+        scene.find()
+
+
+# --- A master, with a guard -----------------------------------------------------------------------------------------------
+
+
+def test_a_master_hands_over_while_its_writes_are_paused():
+    scene = Scene()
+    scene.promote()
+    scene.begin()
+    assert (scene.played.orders(), scene.redis.paused) == (GUARDED, True)
+    assert scene.check() == Answer("draining", "it has handed over, and becomes a replica")
+    assert scene.played.orders() == [*GUARDED, f"REPLICAOF {ADDRESSES['B'].replace(':', ' ')}", *SETTLED]
+    assert (scene.redis.paused, scene.redis.settings) == (False, {"replica-priority": "0", "min-replicas-to-write": "0"})
+    assert scene.check().state == "draining"
+    scene.played.noticed()
+    assert scene.check() == Answer("drained")
+    count = len(scene.played.orders())
+    scene.undo()
+    scene.played.noticed()
+    assert scene.undo() == Answer("undone")
+    # It does not become master again.
+    assert scene.played.orders()[count:] == ["CONFIG SET replica-priority 100", "CONFIG REWRITE"]
+
+
+def test_only_one_sentinel_is_asked_for_the_failover_and_the_first_that_answers():
+    scene = Scene()
+    scene.promote()
+    scene.played.away = {SENTINELS[0]}
+    scene.begin()
+    assert [address for address, line in scene.played.sent if "FAILOVER" in line] == [SENTINELS[1]]
+    assert scene.check().state == "draining" and scene.redis.role == "slave"
+
+
+def test_it_waits_until_every_replica_has_all_that_was_written():
+    scene = Scene()
+    scene.promote()
+    scene.redis.copies["C"] = ("online", 1000)
+    scene.played.passing = lambda: scene.redis.copies.update(C=("online", 1243))
+    scene.begin()
+    assert scene.played.orders() == GUARDED
+
+
+def test_what_is_never_in_step_ends_the_pause():
+    scene = Scene()
+    scene.redis.copies["C"] = ("online", 1000)
+    words = "not all that was written is on the replicas after 3 s without new writes: 10.0.0.6:6379 by 243 bytes behind"
+    with pytest.raises(MethodError, match=f"^{words}$"):
+        scene.begin()
+    assert (scene.played.orders(), scene.redis.paused) == (["CLIENT PAUSE 10000 WRITE", "CLIENT UNPAUSE"], False)
+
+
+@pytest.mark.parametrize("answer,words", [(NO_GOOD, "NOGOODSLAVE No suitable replica to promote"), (b"-ERR ?\r\n", r"ERR \?")])
+def test_a_sentinel_that_refuses_ends_the_pause(answer, words):
+    scene = Scene()
+    scene.played.sentinels[SENTINELS[0]].failover = answer
+    with pytest.raises(MethodError, match=f"^Sentinel {SENTINELS[0]} does not begin a failover: {words}$"):
+        scene.begin()
+    assert (scene.played.orders(), scene.redis.paused) == ([*GUARDED, "CLIENT UNPAUSE"], False)
+    # The guard goes with the undo of the attempt.
+    scene.task = scene.task._replace(state="failed")
+    assert (scene.undo(), scene.redis.settings["min-replicas-to-write"]) == (Answer("undone"), "0")
+    assert "CONFIG REWRITE" not in scene.played.orders()
+
+
+def test_a_failover_that_is_under_way_in_this_moment_is_followed():
+    scene = Scene()
+    scene.played.sentinels[SENTINELS[0]].failover = IN_PROGRESS
+    scene.begin()
+    scene.played.all_name("C")
+    assert scene.check().state == "draining" and scene.redis.master == ADDRESSES["C"]
+
+
+def test_a_sentinel_that_ends_the_connection_may_have_begun():
+    scene = Scene()
+
+    def dies():
+        scene.played.all_name("B")
+        scene.played.away.add(SENTINELS[0])
+        raise DaemonError("tcp://10.0.0.4:26379: timed out")
+
+    scene.played.sentinels[SENTINELS[0]].on_failover = dies
+    scene.begin()
+    assert scene.redis.paused and scene.played.orders() == GUARDED
+    assert scene.check().state == "draining" and scene.redis.master == ADDRESSES["B"]
+
+
+def test_without_an_agreement_the_pause_ends_after_ten_seconds():
+    scene = Scene()
+    scene.begin()
+    scene.played.sentinels[SENTINELS[0]].master = "B"
+    says = f"{SENTINELS[0]} says {ADDRESSES['B']}; {SENTINELS[1]} says {ADDRESSES['A']}; {SENTINELS[2]} says {ADDRESSES['A']}"
+    assert scene.check() == Answer("failed", f"the Sentinels have not agreed on another master within 10 s: {says}")
+    assert (scene.redis.role, scene.redis.paused) == ("master", False)
+    assert redis_handover.seconds_between(scene.task.finding["at"], scene.played.now()) < 10.5
+
+
+def test_a_failover_that_comes_too_late_finds_a_master_that_takes_no_writes_without_its_replicas():
+    scene = Scene()
+    scene.begin()
+    assert scene.check().state == "failed"
+    one, other = (scene.played.sentinels[address] for address in SENTINELS[:2])
+    one.flags = "master,failover_in_progress,force_failover"
+    words = "the Sentinels go on with the failover: until it is a replica, it takes no writes without its replicas"
+    assert (scene.undo(), scene.redis.settings["min-replicas-to-write"]) == (Answer("undoing", words), "2")
+    one.flags, one.master, other.master = "master", "B", "B"
+    assert scene.undo() == Answer("undoing", words)
+    # One of three alone proves nothing, and neither does silence.
+    other.master = "A"
+    assert (scene.undo(), scene.redis.settings["min-replicas-to-write"]) == (Answer("undone"), "0")
+    scene.redis.settings["min-replicas-to-write"] = "2"
+    scene.played.away = set(SENTINELS)
+    assert (scene.undo(), scene.redis.settings["min-replicas-to-write"]) == (Answer("undone"), "0")
+
+
+def test_less_than_half_of_the_sentinels_agree_on_nothing():
+    scene = Scene()
+    scene.begin()
+    scene.played.all_name("B")
+    scene.played.away = set(SENTINELS[1:])
+    assert scene.check().state == "failed" and scene.redis.role == "master"
+
+
+def test_sentinels_that_lie_about_the_master_send_it_nowhere():
+    scene = Scene()
+    scene.begin()
+    for one in scene.played.sentinels.values():
+        one.address = "192.0.2.66:6379"
+    words = "the Sentinels name 192.0.2.66:6379 as master, which was no replica of this Redis that may take over: it is not followed"
+    assert scene.check() == Answer("failed", words)
+    assert not any("192.0.2.66" in address or "REPLICAOF" in line for address, line in scene.played.sent)
+
+
+def test_one_that_was_made_a_replica_by_sentinel_is_settled_all_the_same():
+    scene = Scene()
+    scene.begin()
+    scene.played.all_name("B")
+    scene.redis.role, scene.redis.master = "slave", ADDRESSES["B"]
+    scene.played.noticed()
+    assert scene.check().state == "draining"
+    assert scene.played.orders() == [*GUARDED, *SETTLED]
+
+
+def test_a_master_again_has_lost_its_drain_and_is_not_paused_anew():
+    scene = Scene()
+    scene.promote()
+    scene.begin()
+    scene.check()
+    scene.played.noticed()
+    assert scene.check().state == "drained"
+    scene.played.passing = lambda: None
+    scene.played.sleep(600)
+    scene.redis.role = "master"
+    scene.played.all_name("A")
+    assert scene.check() == Answer("lost", "this Redis is master again")
+    with pytest.raises(MethodError, match="this attempt does not pause them again$"):
+        scene.begin()
+
+
+# --- A master that is coordinated -----------------------------------------------------------------------------------------
+
+
+def valkey(scene, version="9.1.2"):
+    for one in (scene.redis, *scene.played.sentinels.values()):
+        one.about = VALKEY_9.replace("9.1.2", version)
+    for one in scene.played.sentinels.values():
+        one.coordinated = OK
+    return scene
+
+
+def test_valkey_coordinates_it_without_a_pause_from_here():
+    scene = valkey(Scene())
+    scene.promote()
+    scene.begin()
+    assert scene.played.orders() == [COORDINATED]
+    scene.played.all_name("B")
+    scene.redis.role, scene.redis.master = "slave", ADDRESSES["B"]
+    assert scene.check().state == "draining"
+    assert scene.played.orders() == [COORDINATED, *SETTLED]
+
+
+@pytest.mark.parametrize("version,coordinated", [("8.1.4", False), ("9.0.0", True), ("9.1.0", False), ("9.1.1", True), ("10.0.0", True)])
+def test_only_versions_that_can_coordinate(version, coordinated):
+    scene = valkey(Scene(), version)
+    assert scene.find()["way"] == ("coordinated" if coordinated else "guarded")
+
+
+def test_an_older_server_under_newer_sentinels_is_guarded():
+    scene = valkey(Scene())
+    scene.redis.about = "redis_version:6.2.14\r\n"
+    assert scene.find()["way"] == "guarded"
+
+
+def test_a_word_that_is_not_known_falls_back_to_the_guard():
+    scene = valkey(Scene())
+    scene.played.sentinels[SENTINELS[0]].coordinated = UNKNOWN_WORD
+    scene.begin()
+    assert scene.played.orders() == [COORDINATED, *GUARDED]
+
+
+def test_no_good_replica_is_no_reason_to_try_another_way():
+    scene = valkey(Scene())
+    scene.played.sentinels[SENTINELS[0]].coordinated = NO_GOOD
+    with pytest.raises(MethodError, match="NOGOODSLAVE"):
+        scene.begin()
+    assert scene.played.orders() == [COORDINATED]
+
+
+def test_a_coordinated_failover_that_does_not_end_is_ended():
+    scene = valkey(Scene())
+    scene.begin()
+    scene.redis.failover = "waiting-for-sync"
+    assert scene.check().state == "failed"
+    assert scene.played.orders() == [COORDINATED, "FAILOVER ABORT", "CLIENT UNPAUSE"]
+
+
+# --- Refused before anything is changed -------------------------------------------------------------------------------------
+
+
+def _too_old(scene):
+    scene.redis.about = "redis_version:5.0.14\r\n"
+
+
+def _strangers(scene):
+    scene.task = scene.task._replace(options={**scene.task.options, "sentinels": SENTINELS[:2]})
+
+
+def _no_quorum(scene):
+    scene.played.sentinels[SENTINELS[0]].quorum = NO_QUORUM
+
+
+def _all_excluded(scene):
+    for one in scene.played.sentinels.values():
+        one.copies = {"B": ("0", "slave"), "C": ("100", "s_down,slave,disconnected")}
+
+
+def _none(scene):
+    for one in scene.played.sentinels.values():
+        one.copies = {}
+
+
+def _unknown_master(scene):
+    for one in scene.played.sentinels.values():
+        one.unknown = True
+
+
+def _away(scene):
+    scene.played.away = set(SENTINELS)
+
+
+def _spent(scene):
+    scene.task = scene.task._replace(state="undone", finding={"pauses": 3})
+
+
+def _denied(scene):
+    scene.redis.refuses["CONFIG GET"] = b"-NOPERM User maintenance has no permissions to run the 'config|get' command\r\n"
+
+
+def _loading(scene):
+    scene.redis.refuses["CONFIG GET"] = b"-LOADING Redis is loading the dataset in memory\r\n"
+
+
+def _junk_address(scene):
+    scene.played.sentinels[SENTINELS[0]].address = "evil\x1b[2J:6379"
+    scene.played.away = set(SENTINELS[1:])
+
+
+REFUSALS = [
+    (_too_old, r"Redis 5.0.14 cannot pause writes \(CLIENT PAUSE ... WRITE\): it needs Redis 6.2 or later, or Valkey"),
+    (_strangers, "3 Sentinels watch mymaster, and option sentinels names 2: all must agree before a replica takes over"),
+    (_no_quorum, f"Sentinel {SENTINELS[0]}: NOQUORUM 1 usable Sentinels. Not enough available Sentinels to reach .*"),
+    (_all_excluded, "no replica may take over: 10.0.0.5:6379: its replica-priority is 0; 10.0.0.6:6379: disconnected, s_down"),
+    (_none, "no replica may take over: there is none"),
+    (_unknown_master, f"no Sentinel answers: Sentinel {SENTINELS[0]}: ERR No such master with that name; .*"),
+    (_away, "no Sentinel answers: tcp://10.0.0.4:26379: Connection refused; .*"),
+    (_spent, r"writes were paused 3 times for this event, and option pause \(30 s\) allows for no more"),
+    (_denied, "127.0.0.1:6379 refuses CONFIG GET: NOPERM User maintenance has no permissions to run the 'config|get' command"),
+    (_loading, "127.0.0.1:6379 refuses CONFIG GET: LOADING Redis is loading the dataset in memory"),
+    (_junk_address, rf"no Sentinel answers: {SENTINELS[0]} names a Redis without a usable address: evil\\x1b\[2J; .*"),
+]
+
+
+@pytest.mark.parametrize("change,words", REFUSALS)
+def test_a_master_that_cannot_hand_over_is_refused_by_name(change, words):
+    scene = Scene()
+    change(scene)
+    with pytest.raises(MethodError, match=f"^{words}$") as caught:
+        scene.find()
+    assert (scene.played.orders(), len(str(caught.value)) <= LONGEST_MESSAGE) == ([], True)
+
+
+def _fails_over(scene):
+    scene.played.sentinels[SENTINELS[2]].flags = "master,failover_in_progress,force_failover"
+
+
+def _other_master(scene):
+    scene.played.all_name("B")
+
+
+def _not_connected(scene):
+    del scene.redis.copies["C"]
+
+
+def _syncs(scene):
+    scene.redis.copies["C"] = ("wait_bgsave", 0)
+
+
+def _waits_for_sync(scene):
+    scene.redis.failover = "waiting-for-sync"
+
+
+WAITS = [
+    (_fails_over, "a failover of mymaster is under way"),
+    (_waits_for_sync, "a failover of mymaster is under way"),
+    (_other_master, "this Redis is a master, and not the one that the Sentinels have for mymaster: 10.0.0.4:26379 has 10.0.0.5:6379, .*"),
+    (_not_connected, "Sentinel may choose 10.0.0.6:6379, and should not: it does not follow this master, or is not in step"),
+    (_syncs, "Sentinel may choose 10.0.0.6:6379, and should not: it does not follow this master, or is not in step"),
+]
+
+
+@pytest.mark.parametrize("change,words", WAITS)
+def test_what_ends_by_itself_is_waited_for(change, words):
+    scene = Scene()
+    change(scene)
+    with pytest.raises(NotYet, match=f"^{words}$"):
+        scene.find()
+    assert scene.played.orders() == []
+
+
+# --- Several VMs of one event ---------------------------------------------------------------------------------------------
+
+
+def excluded(scene, letter):
+    for one in scene.played.sentinels.values():
+        one.copies[letter] = ("0", "slave")
+
+
+def test_the_master_waits_until_the_replica_of_the_same_event_has_excluded_itself():
+    scene = Scene(resources=("vm_0", "VM_1"))
+    with pytest.raises(NotYet, match="^Sentinel may choose 10.0.0.5:6379, and should not: its VM vm_1 is hit by the same event$"):
+        scene.find()
+    # One Sentinel that has not looked yet may be the one that chooses.
+    excluded(scene, "B")
+    scene.played.sentinels[SENTINELS[2]].copies["B"] = ("100", "slave")
+    with pytest.raises(NotYet):
+        scene.find()
+    excluded(scene, "B")
+    assert scene.find()["replicas"] == [ADDRESSES["C"]]
+
+
+def test_a_replica_that_does_not_exclude_itself_holds_the_master_to_the_end():
+    scene = Scene(resources=("vm_0", "vm_1"))
+    scene.task = scene.task._replace(must_begin=True)
+    with pytest.raises(NotYet):
+        scene.find()
+
+
+@pytest.mark.parametrize("members,names,words", [
+    ({}, NAMES, "option members does not say which host it is on, and the event hits several VMs"),
+    (MEMBERS, {}, "the name of redis2 in Azure is not known"),
+])  # fmt: skip
+def test_of_unknown_vms_those_that_have_not_excluded_themselves_are_taken_in_the_end(members, names, words):
+    scene = Scene(resources=("vm_0", "vm_7"), members=members)
+    scene.task = scene.task._replace(members=names)
+    with pytest.raises(NotYet, match=f"^Sentinel may choose 10.0.0.5:6379, and should not: {words}$"):
+        scene.find()
+    scene.task = scene.task._replace(must_begin=True)
+    assert scene.find()["replicas"] == [ADDRESSES["B"], ADDRESSES["C"]]
+
+
+def test_an_event_of_one_vm_needs_no_members():
+    assert Scene(members={}).find()["role"] == "master"
+
+
+# --- Killed, and run again ------------------------------------------------------------------------------------------------
+
+
+class Killed(BaseException):
+    """The run ends here."""
+
+
+def kill():
+    raise Killed
+
+
+STEPS = ["CLIENT PAUSE", "CONFIG SET min-replicas", "REPLICAOF", "CONFIG REWRITE", "CONFIG SET replica-priority", "CLIENT UNPAUSE", "CLIENT KILL"]
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("step", [*STEPS, "FAILOVER"])
+def test_killed_before_any_step_it_comes_to_the_same_end(step, late):
+    scene = Scene()
+    scene.promote()
+    if step == "FAILOVER":
+        scene.played.sentinels[SENTINELS[0]].on_failover = kill
+    else:
+        scene.redis.on[step] = kill
+    with pytest.raises(Killed):
+        scene.begin()
+        scene.check()
+    scene.redis.on.clear()
+    scene.promote()
+    # The next run comes at once, or when the lease of the killed one has expired and the pause is over.
+    scene.played.sleep(200 if late else 0.5)
+    if late:
+        scene.redis.paused = False
+    try:
+        scene.begin()
+    except MethodError as error:
+        assert late and "this attempt does not pause them again" in str(error)
+        scene.task = scene.task._replace(state="failed")
+        assert scene.undo().state == "undone"
+        assert scene.redis.settings == {"replica-priority": "100", "min-replicas-to-write": "0"}
+        scene.begin()
+    while scene.check().state == "draining":
+        scene.played.noticed()
+    assert scene.task.state == "drained"
+    assert (scene.redis.role, scene.redis.paused) == ("slave", False)
+    assert scene.redis.settings == {"replica-priority": "0", "min-replicas-to-write": "0"}
+    assert sum(scene.redis.pauses) <= 30000
+    for _look in range(2):
+        scene.undo()
+        scene.played.noticed()
+    assert (scene.task.state, scene.redis.settings) == ("undone", {"replica-priority": "100", "min-replicas-to-write": "0"})
+
+
+def test_a_run_that_follows_at_once_gives_the_pause_no_more_time():
+    scene = Scene()
+    scene.redis.on["CONFIG SET"] = kill
+    for _run in range(5):
+        with pytest.raises((Killed, MethodError)):
+            scene.begin()
+        scene.played.sleep(1)
+    # All end at the same moment.
+    assert scene.redis.pauses == [10000, 9000, 8000, 7000, 6000]
+
+
+def test_killed_again_and_again_writes_are_paused_for_thirty_seconds_in_all():
+    scene = Scene()
+    scene.redis.on["CONFIG SET min"] = kill
+    for _attempt in range(3):
+        with pytest.raises(Killed):
+            scene.begin()
+        scene.played.sleep(200)
+        with pytest.raises(MethodError, match="this attempt does not pause them again"):
+            scene.begin()
+        scene.task = scene.task._replace(state="undone")
+    with pytest.raises(MethodError, match="^writes were paused 3 times for this event"):
+        scene.begin()
+    assert scene.redis.pauses == [10000] * 3
+
+
+@pytest.mark.parametrize("pause,attempts", [(10, 1), (29, 2), (60, 6), (9, 0)])
+def test_the_pause_of_an_event_is_as_long_as_its_option(pause, attempts):
+    scene = Scene(pause=pause)
+    for attempt in range(attempts):
+        scene.task = scene.task._replace(state="undone")
+        assert scene.find()["pauses"] == attempt + 1
+    scene.task = scene.task._replace(state="undone")
+    with pytest.raises(MethodError, match="allows for no more"):
+        scene.find()
+
+
+# --- Passwords and TLS ----------------------------------------------------------------------------------------------------
+
+
+def with_passwords(scene, real="s3cret"):
+    scene.played.secrets = {"/etc/p": real}
+    scene.played.password = "s3cret"
+    scene.task = scene.task._replace(options={
+        **scene.task.options, "username": "maintenance", "password_file": "/etc/p", "sentinel_password_file": "/etc/p", "tls": True, "ca_file": "/etc/ca",
+        "certificate_file": "/etc/c",
+    })  # fmt: skip
+    return scene
+
+
+def test_users_and_passwords_come_from_files_and_go_over_tls():
+    scene = with_passwords(Scene())
+    scene.begin()
+    assert {daemon.url.partition(":")[0] for daemon in scene.played.daemons} == {"tls"}
+    assert {(daemon.ca_file, daemon.certificate_file) for daemon in scene.played.daemons} == {("/etc/ca", "/etc/c")}
+    assert "s3cret" not in str((scene.task, scene.played.daemons))
+
+
+def test_a_wrong_password_is_said_without_it():
+    scene = with_passwords(Scene(), "wr0ng")
+    with pytest.raises(DaemonError, match="^127.0.0.1:6379 does not accept the user or the password in /etc/p$"):
+        scene.find()
+
+
+def test_a_server_that_repeats_the_password_does_not_get_it_into_a_message():
+    scene = with_passwords(Scene())
+    scene.redis.refuses["CONFIG GET"] = b"-ERR you have said s3cret\r\n"
+    with pytest.raises(MethodError, match=r"^127.0.0.1:6379 refuses CONFIG GET: ERR you have said \*\*\*$"):
+        scene.find()
+
+
+PROTECTED = b"-DENIED Redis is running in protected mode because protected mode is enabled\r\n"
+
+
+@pytest.mark.parametrize(
+    "answer,words", [(PROTECTED, ": DENIED Redis is running in protected mode because protected mode is enabled"), (b"", ""), (b"$100\r\nab", "")]
+)
+def test_a_connection_that_ends_early_says_why(answer, words):
+    scene = Scene()
+    scene.played.exchange = lambda daemon, data, is_complete: answer
+    with pytest.raises(DaemonError) as caught:
+        scene.find()
+    assert str(caught.value) == f"127.0.0.1:6379 has ended the connection{words}"
+
+
+# --- By hand --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("role,priority,expected", [
+    ("slave", "100", "redis-cli -h 127.0.0.1 -p 6379 CONFIG SET replica-priority 100"),
+    ("slave", "0", ""),
+    ("slave", "1; reboot", "redis-cli -h 127.0.0.1 -p 6379 CONFIG SET replica-priority PRIORITY"),
+    ("master", "100", "redis-cli -h 127.0.0.1 -p 6379 CONFIG SET replica-priority 100; redis-cli -h 127.0.0.1 -p 6379 CONFIG SET min-replicas-to-write 0"),
+])  # fmt: skip
+def test_how_an_operator_puts_it_back(role, priority, expected):
+    assert METHOD.by_hand({"role": role, "priority": priority, "min_replicas": "0"}, defaults("redis_sentinel")) == expected
