@@ -122,6 +122,11 @@ OUTCOME = fields({"event_id": text, "outcome": text, "last_status": maybe(text)}
 SERVER_NUMBERS, SERVER_FLAGS, SERVER_TEXTS = ("sessions", "queued"), ("up", "checked", "passed"), ("backend", "server", "state", "status")
 SERVER: Mapping[str, Kind] = {**dict.fromkeys(SERVER_TEXTS, text), **dict.fromkeys(SERVER_FLAGS, flag), **dict.fromkeys(SERVER_NUMBERS, whole)}
 
+NODE = fields({"name": text, "unschedulable": flag, "event": maybe(text), "ready": flag}, ("name", "unschedulable", "ready"))
+POD_TEXTS, POD_FLAGS = ("namespace", "name", "uid", "owner"), ("mirror", "finished", "local", "ending")
+POD = fields({**dict.fromkeys(POD_TEXTS, text), **dict.fromkeys(POD_FLAGS, flag)}, (*POD_TEXTS, *POD_FLAGS))
+EVICTION = fields({"namespace": text, "name": text, "code": whole, "message": line}, ("namespace", "name", "code"))
+
 SCHEMAS: Mapping[str, Schema] = {
     # An answer without a watcher says the same as one whose watcher is null.
     "maintenance_info": Schema(OBSERVATION, tuple(key for key in OBSERVATION if key not in ("watcher", "cannot_write"))),
@@ -152,5 +157,6 @@ SCHEMAS: Mapping[str, Schema] = {
         ("outcome", "events"),
     ),
     "haproxy_server": Schema({"backends": named(fields(SERVER, tuple(SERVER))), "reached": flag}, ("backends", "reached"), diff=True),
+    "kubernetes_node": Schema({"node": maybe(NODE), "pods": many(POD), "evictions": many(EVICTION)}, ("node", "pods", "evictions"), diff=True),
     "watcher_python": Schema({"executable": line}, ("executable",)),
 }

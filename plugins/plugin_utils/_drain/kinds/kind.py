@@ -32,6 +32,10 @@ class Kind:
     undo_option = ""
     """The option that is its undo in an operator's own words."""
     windows_modules: Sequence[str] = ()
+    controller_modules: Sequence[str] = ()
+    """Modules of other collections that its tasks use on the controller, whatever system the VM has."""
+    controller_packages: Sequence[str] = ()
+    """Python packages that they need there."""
     answer_fact = "method_answer"
     """The fact that its tasks set at their end."""
     names_tasks = True

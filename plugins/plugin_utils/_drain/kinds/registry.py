@@ -11,6 +11,7 @@ from ....module_utils._scheduled_events.drain.methods.method import Method, Opti
 from ....module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS
 from .haproxy.haproxy import HAProxy
 from .kind import NOT_ALLOWED, NOTHING, Kind, Values
+from .kubernetes.kubernetes import Kubernetes
 from .tasks import Tasks
 
 
@@ -45,7 +46,7 @@ class KindOnVM(Kind):
 
 
 # By the folder's name in roles/drain/tasks/methods, in the order in which messages name them.
-TASKS: dict[str, Kind] = {kind.name: kind for kind in (HAProxy(), Tasks())}
+TASKS: dict[str, Kind] = {kind.name: kind for kind in (HAProxy(), Kubernetes(), Tasks())}
 
 
 def kind_of(name: str) -> Kind:

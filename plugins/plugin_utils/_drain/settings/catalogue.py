@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -40,7 +41,13 @@ def lacks_daemons(kind: str, system: str) -> bool:
 
 def missing_modules(kind: str, system: str) -> list[str]:
     """Return the modules that a method needs and the controller does not have: without them no Windows host with it is observed."""
-    return [name for name in kind_of(kind).windows_modules if system == "windows" and not modules.is_installed(name)]
+    needed = (*kind_of(kind).controller_modules, *(kind_of(kind).windows_modules if system == "windows" else ()))
+    return [name for name in needed if not modules.is_installed(name)]
+
+
+def missing_packages(kind: str) -> list[str]:
+    """Return the Python packages that a method needs and the controller does not have."""
+    return [name for name in kind_of(kind).controller_packages if importlib.util.find_spec(name) is None]
 
 
 def folder_of(kind: str, system: str, folders: Sequence[str], files: Iterable[str] = FILES) -> str | None:

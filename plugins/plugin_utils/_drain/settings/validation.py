@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -68,6 +69,10 @@ def _entry(number: int, given: Any, system: str, folders: Sequence[str], places:
     missing = catalogue.missing_modules(kind, system)
     if missing:
         return [place + f"the controller has no {', '.join(missing)}. {modules.how_to_install(missing[0])}"]
+    packages = catalogue.missing_packages(kind)
+    if packages:
+        said = f"the Python of the controller has no package {', '.join(packages)}. To install it: {sys.executable} -m pip install {' '.join(packages)}"
+        return [place + said]
     return [place + words for words in _options(entry, catalogue.options_of(kind, folder, system), places, hosts)]
 
 

@@ -80,7 +80,7 @@ def test_real_results_of_the_modules_pass_unchanged(module, result):
 
 
 def test_there_are_honest_answers_of_each_module():
-    assert {param.values[0] for param in HONEST} == set(MODULES) - {"haproxy_server", "maintenance_act", "watcher_python"}
+    assert {param.values[0] for param in HONEST} == set(MODULES) - {"haproxy_server", "kubernetes_node", "maintenance_act", "watcher_python"}
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -102,6 +102,15 @@ def test_haproxy_answers_pass():
     server = {"backend": "shop", "server": "web1", "state": "drain", "status": "DRAIN", "up": True, "checked": True, "passed": True, "sessions": 3, "queued": 0}
     answer = {"changed": True, "backends": {"shop": server}, "reached": True, "diff": {"before": {"shop": "ready"}, "after": {"shop": "drain"}}}
     assert read_answer("haproxy_server", "lb1", answer) == answer
+
+
+def test_answers_about_a_node_of_kubernetes_pass():
+    node = {"name": "worker1", "unschedulable": True, "event": None, "ready": True}
+    pod = {"namespace": "shop", "name": "web-0", "uid": "u", "owner": "", "mirror": False, "finished": False, "local": False, "ending": True}
+    evictions = [{"namespace": "shop", "name": "web-0", "code": 429, "message": "held"}]
+    answer = {"changed": True, "node": node, "pods": [pod], "evictions": evictions, "diff": {"before": {}, "after": node}}
+    for one in (answer, {**answer, "node": None, "pods": []}):
+        assert read_answer("kubernetes_node", "localhost", one) == one
 
 
 HARMFUL = {

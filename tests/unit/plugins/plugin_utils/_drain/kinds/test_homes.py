@@ -23,6 +23,7 @@ HOMES = (
     "module_utils/_scheduled_events/drain/methods/",
     "module_utils/_scheduled_events/drain/registry.py",
     "plugin_utils/_drain/kinds/haproxy/",
+    "plugin_utils/_drain/kinds/kubernetes/",
     "plugin_utils/_drain/kinds/tasks.py",
     "plugin_utils/_drain/kinds/registry.py",
 )
@@ -31,6 +32,7 @@ KNOWS_METHODS = re.compile(r"^from \S*\b_?drain\b", re.MULTILINE)
 EXCEPTIONS = {
     ("action/plan.py", "tasks"): "the option of an upgrade that names its tasks file",
     ("modules/haproxy_server.py", "haproxy"): "the product that this public module is for; method haproxy is one user of it",
+    ("modules/kubernetes_node.py", "kubernetes"): "the product that this module is for, and its Python package",
     ("plugin_utils/_windows/machine/web_server.py", "iis"): "the product, as host access reaches it; method iis is its user",
     ("plugin_utils/_drain/settings/validation.py", "command"): "a type of options, as text and whole are",
     ("plugin_utils/_drain/settings/validation.py", "none"): "the word for no options",

@@ -13,7 +13,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.reg
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.catalogue import built_in, folder_of, is_method
 
 ROLE = pathlib.Path(__file__).resolve().parents[6] / "roles" / "drain"
-EVERYWHERE = {"service", "probe_file", "command", "none", "haproxy", "tasks"}
+EVERYWHERE = {"service", "probe_file", "command", "none", "haproxy", "kubernetes", "tasks"}
 
 
 @pytest.mark.parametrize(("system", "least"), [("linux", EVERYWHERE), ("windows", EVERYWHERE | {"iis", "wsfc"})])
@@ -26,7 +26,7 @@ def test_each_is_run_by_the_engine_or_has_tasks(system: str, least: set[str]) ->
 @pytest.mark.parametrize("system", ["linux", "windows"])
 def test_only_these_may_act_elsewhere(system: str) -> None:
     outside = {"slurm", "pacemaker"} if system == "linux" else set()
-    assert {kind for kind in built_in(system) if not kind_of(kind).is_local(system)} == {"haproxy", "tasks", *outside}
+    assert {kind for kind in built_in(system) if not kind_of(kind).is_local(system)} == {"haproxy", "kubernetes", "tasks", *outside}
     assert not kind_of("of_ours").is_local(system)
 
 

@@ -99,9 +99,9 @@ def test_what_cannot_be_right_is_named(entry: Any, words: str) -> None:
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ({"method": "probefile", "path": "/x"}, "haproxy, tasks (did you mean probe_file?)."),
+        ({"method": "probefile", "path": "/x"}, "haproxy, kubernetes, tasks (did you mean probe_file?)."),
         ({"method": "probe_file", "pth": "/x"}, "there is no option pth (did you mean path?). Options: path,"),
-        ({"method": "teleport"}, "haproxy, tasks."),
+        ({"method": "teleport"}, "haproxy, kubernetes, tasks."),
         ({"method": "none", "zzzz": 1}, "there is no option zzzz. Options: none."),
     ],
 )

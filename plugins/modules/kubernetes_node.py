@@ -1,0 +1,280 @@
+#!/usr/bin/python
+
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: kubernetes_node
+short_description: Cordon a node of Kubernetes for an event, evict pods from it, and see what is left
+version_added: 2.4.0
+author: The maintenance.azure authors (@maintenance-azure)
+description:
+  - Internal, for drain method C(kubernetes) of role P(maintenance.azure.drain#role), which runs it on the controller. It never waits for a pod.
+  - Returns how the node is, and of each pod on it what a drain has to know. Nothing else of a pod leaves the module, as its environment may hold secrets.
+  - It connects as the modules of the collection C(kubernetes.core) do, with the same environment variables, such as E(K8S_AUTH_CONTEXT).
+requirements: [kubernetes.core, "kubernetes >= 24.2.0"]
+options:
+  node: {type: str, required: true, description: Name of the node.}
+  kubeconfig: {type: path, description: "A kubeconfig file. By default what the modules of C(kubernetes.core) use."}
+  context: {type: str, description: "A context of that file. By default its current one."}
+  cordon: {type: str, description: "An EventId. A node that takes pods is made unschedulable, and annotated with it, in one request."}
+  uncordon: {type: str, description: "An EventId. A node that is annotated with it takes pods again and loses the annotation, in one request."}
+  evict: {type: list, elements: dict, default: [], description: "Pods to evict, each with C(namespace), C(name) and C(uid). One with another uid by now stays."}
+  grace_period: {type: int, description: Seconds that an evicted pod has to end. By default what the pod says.}
+  timeout: {type: float, default: 10.0, description: Seconds within which the API server must have answered each request.}
+extends_documentation_fragment: [maintenance.azure.attributes]
+attributes:
+  action:
+    description: Has a corresponding action plugin, so some parts of the options can be executed on the controller.
+    support: full
+    details: Only documented keys of documented types of a host's result reach the play.
+  check_mode: {support: full, details: The API server is asked whether it would do it (C(dryRun)), and so whether it may be done.}
+  diff_mode: {support: full}
+  idempotent: {support: full}
+"""
+
+EXAMPLES = r"""
+- name: Let no new pods come to the node
+  maintenance.azure.kubernetes_node: {node: worker1, cordon: C7061BAC-AFDC-4513-B24B-AA5F13A16123}
+  delegate_to: localhost
+"""
+
+RETURN = r"""
+error_kind: {type: str, returned: failure, description: V(bad_answer) when the result of the host is not a valid result of this module.}
+evictions:
+  description: What the API server answered for each pod of O(evict). C(code) is that of HTTP, and 0 where it was not asked, for lack of time.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{namespace: shop, name: web-0, code: 429, message: The disruption budget web needs 2 healthy pods and has 2 currently}]
+node:
+  description: The node after the changes, null where the cluster has none of this name. C(event) is the EventId of its annotation, or null.
+  returned: success
+  type: dict
+  sample: {name: worker1, unschedulable: true, event: C7061BAC-AFDC-4513-B24B-AA5F13A16123, ready: true}
+pods:
+  description: The pods on the node after the changes. C(owner) is the kind of their controller, or empty, C(local) whether they have an C(emptyDir).
+  returned: success
+  type: list
+  elements: dict
+  sample: [{namespace: shop, name: web-0, uid: 0d1f, owner: StatefulSet, mirror: false, finished: false, local: false, ending: true}]
+"""
+
+import json
+import sys
+import time
+import typing as t
+from urllib.parse import quote
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ..module_utils._scheduled_events.core.printable_text import printable
+
+MISSING = ""
+try:
+    from ansible_collections.kubernetes.core.plugins.module_utils.k8s.client import get_api_client
+except ImportError:
+    MISSING = "the controller has no collection kubernetes.core. To install it: ansible-galaxy collection install kubernetes.core"
+try:
+    from kubernetes.client.exceptions import ApiException
+    from urllib3.exceptions import HTTPError
+except ImportError:
+    MISSING = f"the Python of the controller has no package kubernetes. To install it: {sys.executable} -m pip install 'kubernetes>=24.2'"
+
+ANNOTATION = "maintenance.azure/event"
+MIRROR = "kubernetes.io/config.mirror"
+MERGE = "application/merge-patch+json"
+DRY_RUN = "All"
+# Pods of one page, and the most that a node is asked for; Kubernetes itself supports 110.
+PAGE, MOST_PODS = 500, 5000
+# Seconds after which no further pod is evicted: the rest is for the next look.
+EVICTIONS_WITHIN = 20.0
+# How often a change is tried that somebody else's change has overtaken.
+TRIES = 3
+LONGEST_MESSAGE = 300
+Json = t.Dict[str, t.Any]
+
+
+class ClusterError(Exception):
+    """The API server has refused a request, or has not answered it (code 0)."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(f"the API server answers {code}: {message}" if code else f"the API server cannot be asked: {message}")
+        self.code = code
+        self.message = message
+
+
+class Cluster:
+    """The API server, as a client of kubernetes.core reaches it."""
+
+    def __init__(self, client: t.Any, timeout: float, dry_run: bool) -> None:
+        self._client = client
+        self._timeout = timeout
+        self._dry = {"dry_run": DRY_RUN} if dry_run else {}
+
+    def ask(self, method: str, path: str, body: Json | None = None, **more: t.Any) -> Json:
+        """Return the object in the answer. Raise ClusterError."""
+        changes = self._dry if body is not None else {}
+        try:
+            answer = self._client.request(method, path, body=body, serialize=False, _request_timeout=self._timeout, **changes, **more)
+            found = json.loads(answer.data)
+        except ApiException as error:
+            raise ClusterError(int(error.status or 0), message_of(error.body) or str(error.reason))
+        except (HTTPError, OSError, ValueError) as error:
+            raise ClusterError(0, str(error))
+        if not isinstance(found, dict):
+            raise ClusterError(0, "its answer is no object")
+        return found
+
+    def node(self, name: str) -> Json | None:
+        """Return a node, or None."""
+        try:
+            return self.ask("GET", f"/api/v1/nodes/{quote(name, safe='')}")
+        except ClusterError as error:
+            if error.code == 404:
+                return None
+            raise
+
+    def pods(self, node: str) -> list[Json]:
+        """Return the pods on a node."""
+        found: list[Json] = []
+        more: Json = {}
+        while len(found) < MOST_PODS:
+            page = self.ask("GET", "/api/v1/pods", field_selector=f"spec.nodeName={node}", limit=PAGE, **more)
+            found += page.get("items") or []
+            following = (page.get("metadata") or {}).get("continue")
+            if not following:
+                return found
+            more = {"_continue": following}
+        raise ClusterError(0, f"node {node} has more than {MOST_PODS} pods")
+
+    def evict(self, pod: t.Mapping[str, t.Any], grace_period: int | None) -> Json:
+        """Return what became of one eviction: Kubernetes asks the disruption budgets."""
+        names = {key: str(pod.get(key) or "") for key in ("namespace", "name")}
+        options: Json = {"preconditions": {"uid": str(pod.get("uid") or "")}}
+        if grace_period is not None:
+            options["gracePeriodSeconds"] = grace_period
+        if self._dry:
+            options["dryRun"] = [DRY_RUN]
+        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": names, "deleteOptions": options}
+        path = "/api/v1/namespaces/{namespace}/pods/{name}/eviction".format(**{key: quote(value, safe="") for key, value in names.items()})
+        try:
+            self.ask("POST", path, body)
+        except ClusterError as error:
+            return {**names, "code": error.code, "message": printable(error.message, LONGEST_MESSAGE)}
+        return {**names, "code": 201, "message": ""}
+
+
+def message_of(body: t.Any) -> str:
+    """Return the words of a Status: those of its first cause, which name the budget, or its message."""
+    try:
+        status = json.loads(body)
+        causes = (status.get("details") or {}).get("causes") or [{}]
+        return str(causes[0].get("message") or status.get("message") or "")
+    except (TypeError, ValueError, AttributeError, KeyError, IndexError):
+        return ""
+
+
+def told_node(node: Json | None) -> Json | None:
+    """Return what a drain has to know of a node."""
+    if node is None:
+        return None
+    metadata, spec, status = (node.get(key) or {} for key in ("metadata", "spec", "status"))
+    ready = [one.get("status") for one in status.get("conditions") or [] if one.get("type") == "Ready"]
+    return {
+        "name": str(metadata.get("name") or ""),
+        "unschedulable": spec.get("unschedulable") is True,
+        "event": (metadata.get("annotations") or {}).get(ANNOTATION),
+        "ready": ready == ["True"],
+    }
+
+
+def told_pod(pod: Json) -> Json:
+    """Return what a drain has to know of a pod."""
+    metadata, spec, status = (pod.get(key) or {} for key in ("metadata", "spec", "status"))
+    owners = [str(one.get("kind") or "") for one in metadata.get("ownerReferences") or [] if one.get("controller") is True]
+    return {
+        **{key: str(metadata.get(key) or "") for key in ("namespace", "name", "uid")},
+        "owner": "".join(owners[:1]),
+        "mirror": MIRROR in (metadata.get("annotations") or {}),
+        "finished": status.get("phase") in ("Succeeded", "Failed"),
+        "local": any("emptyDir" in volume for volume in spec.get("volumes") or []),
+        "ending": bool(metadata.get("deletionTimestamp")),
+    }
+
+
+def patch_for(node: Json, options: t.Mapping[str, t.Any]) -> Json | None:
+    """Return the change of a node that the options ask for, or None. It names the version that was read, so that nobody else's change is overwritten."""
+    told = told_node(node) or {}
+    if options["cordon"] and not told["unschedulable"]:
+        event, unschedulable = options["cordon"], True
+    elif options["uncordon"] and told["event"] == options["uncordon"]:
+        event, unschedulable = None, None
+    else:
+        return None
+    version = (node.get("metadata") or {}).get("resourceVersion")
+    return {"metadata": {"annotations": {ANNOTATION: event}, "resourceVersion": version}, "spec": {"unschedulable": unschedulable}}
+
+
+def change_node(cluster: Cluster, options: t.Mapping[str, t.Any]) -> tuple[Json | None, Json | None]:
+    """Change the node where the options ask for it. Return it as it was and as it is."""
+    for attempt in range(1, TRIES + 1):
+        node = cluster.node(options["node"])
+        patch = patch_for(node, options) if node else None
+        if patch is None:
+            return node, node
+        try:
+            return node, cluster.ask("PATCH", f"/api/v1/nodes/{quote(options['node'], safe='')}", patch, content_type=MERGE)
+        except ClusterError as error:
+            if error.code != 409 or attempt == TRIES:
+                raise
+    return None, None
+
+
+def work(cluster: Cluster, options: t.Mapping[str, t.Any], now: t.Callable[[], float] = time.monotonic) -> Json:
+    """Change the node, evict, and say how it is then. Raise ClusterError."""
+    before, after = (told_node(one) for one in change_node(cluster, options))
+    evictions, until = [], now() + EVICTIONS_WITHIN
+    for pod in options["evict"]:
+        late = {"namespace": str(pod.get("namespace")), "name": str(pod.get("name")), "code": 0, "message": "not asked for lack of time"}
+        evictions.append(cluster.evict(pod, options["grace_period"]) if now() < until else late)
+    return {
+        "changed": before != after or any(one["code"] == 201 for one in evictions),
+        "node": after,
+        "pods": [told_pod(pod) for pod in cluster.pods(options["node"])] if after else [],
+        "evictions": evictions,
+        "diff": {"before": before or {}, "after": after or {}},
+    }
+
+
+def arguments() -> dict[str, dict[str, t.Any]]:
+    return {
+        "node": {"type": "str", "required": True},
+        "kubeconfig": {"type": "path"},
+        "context": {"type": "str"},
+        "cordon": {"type": "str"},
+        "uncordon": {"type": "str"},
+        "evict": {"type": "list", "elements": "dict", "default": []},
+        "grace_period": {"type": "int"},
+        "timeout": {"type": "float", "default": 10.0},
+    }
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec=arguments(), supports_check_mode=True, mutually_exclusive=[("cordon", "uncordon")])
+    options = module.params
+    if MISSING:
+        module.fail_json(msg=MISSING)
+    try:
+        client = get_api_client(**{key: options[key] for key in ("kubeconfig", "context") if options[key]}).client
+        result = work(Cluster(client, options["timeout"], module.check_mode), options)
+    except ClusterError as error:
+        module.fail_json(msg=printable(error))
+    except Exception as error:  # the client's own errors have no common class: a kubeconfig without the context, a token program that fails
+        module.fail_json(msg=printable(f"the API server cannot be asked: {type(error).__name__}: {error}"))
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+"""Method kubernetes: what the controller knows of it. The node comes from the settings, and the node's own annotation says whether it is ours to put back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .....module_utils._scheduled_events.drain.methods.pasted import word
+from ...._core import plain_values
+from ..findings import shown, way_out
+from ..kind import NOT_ALLOWED, NOTHING, Agreed, KindInParts, Values
+from .view import NODE, View, view
+
+KEYS = ("node", "unschedulable", "ready")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node as it was before the drain."""
+
+    name: str
+    unschedulable: bool
+    ready: bool
+
+    @property
+    def finding(self) -> dict[str, Any]:
+        """The finding that says it."""
+        return {"node": self.name, "unschedulable": self.unschedulable, "ready": self.ready}
+
+
+class Kubernetes(KindInParts[Node]):
+    """Its finding has one part, the node."""
+
+    name = "kubernetes"
+    outside = True
+    names_tasks = False
+    controller_modules = ("kubernetes.core.k8s_drain",)
+    controller_packages = ("kubernetes",)
+
+    def target(self, given: Values, host: str, by_hand: bool) -> dict[str, Any]:
+        return {} if by_hand else {"node": _node(given, host)}
+
+    def used(self, before: Any, given: Values, host: str) -> dict[str, Any]:
+        return next((part.finding for part in self.named(self.parts(before) or (), given, host)), {})
+
+    def for_replica(self, before: Any) -> dict[str, Any] | None:
+        return next((part.finding for part in self.parts(before) or ()), None)
+
+    def agreed(self, copies: Iterable[Any], targets: Sequence[Values]) -> Agreed:
+        """Return the node that a copy and the settings name. Its annotation decides what is undone, so copies that differ on the rest do no harm."""
+        allowed = {plain_values.text(target.get("node")) for target in targets}
+        found = [part for before in copies for part in self.parts(before) or () if part.name in allowed]
+        return (min(found, key=lambda part: (part.unschedulable, not part.ready)).finding if found else None), []
+
+    def by_hand(self, before: Values, options: Values, targets: Sequence[Values]) -> str:
+        parts = self.parts(before)
+        allowed = {plain_values.text(target.get("node")) for target in targets}
+        if not parts or parts[0].name not in allowed:
+            return NOT_ALLOWED
+        if parts[0].unschedulable:
+            return NOTHING
+        node = word(parts[0].name, "NODE")
+        return f"kubectl uncordon {node}, then kubectl annotate node {node} maintenance.azure/event-"
+
+    def view(self, observed: Sequence[Values], before: Any, options: Any) -> View:
+        return view(observed, before, options)
+
+    # The parts of its finding.
+
+    def parts(self, before: Any) -> tuple[Node, ...] | None:
+        given = plain_values.mapping(before)
+        name, flags = given.get("node"), [plain_values.flag(given.get(key)) for key in KEYS[1:]]
+        if set(given) != set(KEYS) or not isinstance(name, str) or not NODE.fullmatch(name) or None in flags:
+            return None
+        return (Node(str.__str__(name), flags[0] is True, flags[1] is True),)
+
+    def named(self, parts: Iterable[Node], given: Values, host: str) -> tuple[Node, ...]:
+        return tuple(part for part in parts if part.name == _node(given, host))
+
+    def names_parts(self, given: Values) -> bool:
+        return bool(plain_values.text(given.get("node")))
+
+    def narrowed(self, given: Values, parts: Sequence[Node], host: str) -> dict[str, Any]:
+        return {**given, "node": _node(given, host)}
+
+    def is_to_undo(self, part: Node) -> bool:
+        return not part.unschedulable
+
+    def unnamed(self, parts: Sequence[Node], host: str) -> str:
+        return (
+            f"{host}: its record says that node {shown(parts[0].name)} took pods before the drain, and drain_methods does not name it; "
+            f"nothing was changed there. {way_out(host)}"
+        )
+
+
+def _node(given: Mapping[str, Any], host: str) -> str:
+    """Return the name that the settings give a host's node."""
+    return plain_values.text(given.get("node")) or host
