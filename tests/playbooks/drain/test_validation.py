@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fleet import HERE, environment
 
-KINDS = "service, probe_file, command, none, slurm, pacemaker, patroni, redis_sentinel, haproxy, tasks"
+KINDS = "service, probe_file, command, none, slurm, pacemaker, patroni, redis_sentinel, rabbitmq, galera, haproxy, kubernetes, tasks"
 WRONG = {
     "empty": ([], "at least one method"),
     "text": ("service", "must be a list"),

@@ -10,12 +10,14 @@ import typing as t
 from ..host.machine.services import Services
 from .methods import service
 from .methods.command import CommandMethod
+from .methods.galera import GaleraMethod
 from .methods.iis import IISMethod
 from .methods.method import Method
 from .methods.none import NoMethod
 from .methods.pacemaker import PacemakerMethod
 from .methods.patroni import PatroniMethod
 from .methods.probe_file import ProbeFileMethod
+from .methods.rabbitmq import RabbitMQMethod
 from .methods.redis_sentinel import RedisSentinelMethod
 from .methods.service import ServiceMethod
 from .methods.slurm import SlurmMethod
@@ -34,6 +36,8 @@ METHODS: t.Mapping[str, Method] = {
         PacemakerMethod(),
         PatroniMethod(),
         RedisSentinelMethod(),
+        RabbitMQMethod(),
+        GaleraMethod(),
     )
 }
 WINDOWS_METHODS: t.Mapping[str, Method] = {

@@ -257,7 +257,8 @@ def test_an_unknown_method_is_named(vm):
     outcome = vm.drain(step("teleport"))
     assert (
         outcome.state == "failed"
-        and "there is no method 'teleport' that runs on the VM; known are service, probe_file, command, none, slurm, pacemaker, patroni, redis_sentinel"
+        and "there is no method 'teleport' that runs on the VM; known are service, probe_file, command, none, slurm, pacemaker, patroni, redis_sentinel, "
+        "rabbitmq, galera"
         in outcome.error
     )
     assert vm.record()["reason"] == outcome.error

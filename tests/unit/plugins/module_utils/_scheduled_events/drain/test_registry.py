@@ -71,6 +71,16 @@ LINUX = {
         "ca_file": ("text", False, "", ()),
         "certificate_file": ("text", False, "", ()),
     },
+    "galera": {
+        "socket": ("text", False, "", ()),
+        "defaults_file": ("text", False, "", ()),
+        "reject_queries": ("truth", False, True, ()),
+        "stop": ("truth", False, True, ()),
+        "units": ("texts", False, ["mariadb.service"], ()),
+        "minimum_nodes": ("whole", False, 0, ()),
+        "members": ("mapping", False, {}, ()),
+    },
+    "rabbitmq": {"node": ("text", False, "", ()), "quorum_critical": ("text", False, "refuse", ("refuse", "ignore"))},
 }
 WINDOWS = {
     **ANY_SYSTEM,

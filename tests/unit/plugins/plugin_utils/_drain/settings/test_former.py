@@ -34,7 +34,7 @@ def _places(tmp_path: pathlib.Path) -> list[str]:
         ({"method": "haproxy", "balancer": "lb2"}, "there is no option balancer. Options: balancers, server"),
         ({"method": "haproxy", "balancers": "lb2"}, "balancers is wrong: lb2. It must be: a list of inventory hosts"),
         ({"method": "haproxy", "name": "a"}, "balancers is missing"),
-        ({"method": "haproxi", "balancers": ["lb2"]}, "there is no method haproxi; there are command, haproxy, iis,"),
+        ({"method": "haproxi", "balancers": ["lb2"]}, "there is no method haproxi; there are command, galera, haproxy, iis,"),
         ({"method": "tasks", "by_hands": True}, "there is no option by_hands"),
     ],
 )

@@ -24,7 +24,8 @@ def problems(entry: dict[str, Any], *folders: str, hosts: Sequence[str] | None =
 def test_the_methods_whose_options_name_hosts() -> None:
     known = catalogue.known_methods([FOLDER])
     found = {(kind, name) for kind, options in known.items() for name, about in (options or {}).items() if about.get("hosts")}
-    assert found == {("haproxy", "balancers"), ("pacemaker", "members"), ("patroni", "members"), ("redis_sentinel", "members"), ("wsfc", "replicas")}
+    methods = {(kind, "members") for kind in ("galera", "pacemaker", "patroni", "redis_sentinel")}
+    assert found == {("haproxy", "balancers"), ("wsfc", "replicas"), *methods}
     described = [(kind, name) for kind, options in known.items() for name, about in (options or {}).items() if "inventory host" in about["description"]]
     assert found == set(described), "each option that is described as hosts of the inventory is checked as such"
 

@@ -1,0 +1,227 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Method rabbitmq: put the VM's RabbitMQ node into maintenance mode, unless a queue would lose its quorum.
+
+A node that is restarted is not in maintenance mode any more. The mode has no reason text: ours is what the record's finding says was not there before.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import typing as t
+
+from ...core.printable_text import LONGEST_NAME, printable
+from ...host.machine.commands import TIMED_OUT, CommandResult
+from ...host.machine.machine import Machine
+from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
+from .pasted import word
+
+# Each command starts an Erlang VM: two seconds on an idle machine, many on a busy one.
+SECONDS = 30.0
+# Debian's wrapper hands the arguments to a shell in double quotes, so nothing that a shell reads.
+NODE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}(@[A-Za-z0-9_][A-Za-z0-9_.-]{0,199})?")
+# Of sysexits.h, as RabbitMQ's commands end.
+APPLICATION_STOPPED, UNAVAILABLE = 64, 69
+# What the commands say of a node whose Erlang VM has ended; a wrong cookie has the same exit code.
+NOT_RUNNING = re.compile(r"epmd reports: node '[^']*' not running at all|unable to connect to epmd")
+QUEUE = re.compile(r'"readable_name":"((?:[^"\\]|\\.){1,500})"')
+SHOWN_QUEUES = 3
+
+
+class _Down(MethodError):
+    """The node does not run, or its application does not."""
+
+    def __init__(self, why: str, ended: bool) -> None:
+        super().__init__(why)
+        self.ended = ended
+        """Whether its Erlang VM has ended, so that it serves nobody. Else it may be starting."""
+
+
+class _Node(t.NamedTuple):
+    """The VM's node, as it describes itself."""
+
+    name: str
+    maintenance: bool
+    connections: int
+
+
+class RabbitMQMethod(Method):
+    """Put a node into maintenance mode. One that was in it before stays there."""
+
+    name = "rabbitmq"
+    units: t.ClassVar[t.Sequence[str]] = ("rabbitmq-server.service",)
+    options: t.ClassVar[t.Mapping[str, Option]] = {
+        "node": Option("text", "the name of this VM's node, such as rabbit@mq1. Left out, it is the one that RabbitMQ's own commands take.", default=""),
+        "quorum_critical": Option(
+            "text",
+            "where a queue would lose its quorum, or no other node is in service: refuse (the drain waits for the other nodes, and fails) or ignore.",
+            default="refuse",
+            choices=("refuse", "ignore"),
+        ),
+    }
+
+    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+        node = _status(machine, task)
+        if not node.maintenance and task.options["quorum_critical"] != "ignore":
+            _refuse_if_needed(node, machine, task)
+        return {"node": node.name, "maintenance": node.maintenance}
+
+    def begin(self, machine: Machine, task: Task) -> None:
+        # What a person put into maintenance mode is not drained again. Ours is: an attempt before may have been killed half-way.
+        if not task.present["maintenance"] or task.finding.get("maintenance") is False:
+            _do(machine, task, "rabbitmq-upgrade", "drain")
+
+    def check(self, machine: Machine, task: Task) -> Answer:
+        try:
+            node = _status(machine, task)
+        except _Down as down:
+            # Found running, and stopped since: by a method that follows, or by a person.
+            return Answer(DRAINED, note=str(down)) if down.ended else Answer(DRAINING, str(down))
+        if not node.maintenance:
+            return Answer(LOST, f"{node.name} is not in maintenance mode")
+        return Answer(DRAINING, f"{node.connections} client connection(s) of {node.name} not closed yet") if node.connections else Answer(DRAINED)
+
+    def undo(self, machine: Machine, task: Task) -> Answer:
+        before = task.finding.get("maintenance")
+        if not isinstance(before, bool):
+            raise MethodError("the record does not say whether the RabbitMQ node was in maintenance mode before")
+        if before:
+            return Answer(UNDONE)
+        try:
+            node = _status(machine, task)
+            if node.maintenance:
+                _do(machine, task, "rabbitmq-upgrade", "revive")
+            missing = _missing(node.name, _cluster(machine, task))
+        except _Down as down:
+            return Answer(UNDOING, str(down))
+        return Answer(UNDOING, missing) if missing else Answer(UNDONE)
+
+    def by_hand(self, finding: Values, options: Values) -> str:
+        if finding.get("maintenance") is True:
+            return ""
+        node = options.get("node") or ""
+        named = f" -n {word(node, 'NODE', NODE)}" if node else ""
+        return f"rabbitmq-upgrade{named} revive"
+
+
+def _refuse_if_needed(node: _Node, machine: Machine, task: Task) -> None:
+    """Raise MethodError where clients or queues need the node, or NotYet where that is because of other nodes, which may come back."""
+    queues = _critical_queues(machine, task)
+    cluster = _cluster(machine, task)
+    running = [name for name in _names(cluster, "running_nodes") if name != node.name]
+    out = [f"{name} does not run" for name in _names(cluster, "disk_nodes") + _names(cluster, "ram_nodes") if name != node.name and name not in running]
+    resting = [name for name in running if _in_maintenance(cluster, name)]
+    out += [f"{name} is in maintenance mode" for name in resting]
+    if cut := _cut_off(node.name, cluster):
+        raise NotYet(cut)
+    if queues:
+        more = f" and {len(queues) - SHOWN_QUEUES} more" if len(queues) > SHOWN_QUEUES else ""
+        words = f"{', '.join(queues[:SHOWN_QUEUES])}{more} would lose quorum without {node.name}"
+    elif len(running) == len(resting):
+        words = f"no other node of the cluster of {node.name} is in service, so its clients have nowhere to go"
+    else:
+        return
+    if out:
+        raise NotYet(f"{words}: {', '.join(out)}"[:LONGEST_MESSAGE])
+    raise MethodError(f"{words}. Add replicas or nodes, or set quorum_critical to ignore"[:LONGEST_MESSAGE])
+
+
+def _critical_queues(machine: Machine, task: Task) -> list[str]:
+    """Return in RabbitMQ's words the queues that would lose their quorum without the node."""
+    result = _run(machine, task, "rabbitmq-diagnostics", "check_if_node_is_quorum_critical", "--formatter", "json")
+    # The answer is on stderr, with the exit code that a node which cannot be asked has, too. Of a long one, the end is known.
+    queues = [printable(name.replace("\\", ""), LONGEST_NAME) for name in QUEUE.findall(result.output + result.errors)]
+    if result.code == 0 or (result.code == UNAVAILABLE and queues):
+        return queues
+    raise _failure(result, "check_if_node_is_quorum_critical")
+
+
+def _missing(name: str, cluster: Values) -> str:
+    """Return in words what keeps the node from being a member as before, or an empty text."""
+    if name not in _names(cluster, "running_nodes"):
+        return f"{name} does not run yet"
+    return f"{name} is still in maintenance mode" if _in_maintenance(cluster, name) else _cut_off(name, cluster)
+
+
+def _cut_off(name: str, cluster: Values) -> str:
+    partitions = cluster.get("partitions")
+    if not partitions:
+        return ""
+    others = partitions.get(name) if isinstance(partitions, dict) else None
+    shown = ", ".join(map(str, others)) if isinstance(others, list) else str(partitions)
+    return f"the cluster of {name} has a partition: {printable(shown, LONGEST_NAME)}"
+
+
+def _in_maintenance(cluster: Values, name: str) -> bool:
+    states = cluster.get("maintenance_status")
+    # The words have colours around them, also in JSON and without a terminal.
+    return isinstance(states, dict) and "marked for maintenance" in str(states.get(name))
+
+
+def _status(machine: Machine, task: Task) -> _Node:
+    about = _asked(machine, task, "rabbitmq-diagnostics", "status")
+    maintenance, totals, listeners = about.get("is_under_maintenance"), about.get("totals"), about.get("listeners")
+    if not isinstance(maintenance, bool):
+        raise MethodError("RabbitMQ does not say whether its node is in maintenance mode, which needs version 3.8.8 or later")
+    names = [one.get("node") for one in listeners if isinstance(one, dict)] if isinstance(listeners, list) else []
+    if not names or not NODE.fullmatch(str(names[0])):
+        raise MethodError("the answer of rabbitmq-diagnostics status names no node")
+    connections = totals.get("connection_count") if isinstance(totals, dict) else None
+    return _Node(str(names[0]), maintenance, connections if isinstance(connections, int) else 0)
+
+
+def _cluster(machine: Machine, task: Task) -> Values:
+    return _asked(machine, task, "rabbitmqctl", "cluster_status")
+
+
+def _names(cluster: Values, key: str) -> list[str]:
+    """Return a list of nodes. What is no name of a node is none."""
+    given = cluster.get(key)
+    return [name for name in given if isinstance(name, str) and NODE.fullmatch(name)] if isinstance(given, list) else []
+
+
+def _asked(machine: Machine, task: Task, program: str, question: str) -> Values:
+    """Return the answer of a command that answers in JSON."""
+    result = _run(machine, task, program, question, "--formatter", "json")
+    if result.code != 0:
+        raise _failure(result, question)
+    try:
+        answer = json.loads(result.output[result.output.find("{") :])
+    except (ValueError, RecursionError):
+        answer = None
+    if not isinstance(answer, dict):
+        raise MethodError(f"the answer of {program} {question} is not understood: {printable(result.output, LONGEST_NAME)}")
+    return answer
+
+
+def _do(machine: Machine, task: Task, program: str, step: str) -> None:
+    result = _run(machine, task, program, step)
+    if result.code != 0:
+        raise _failure(result, step)
+
+
+def _run(machine: Machine, task: Task, program: str, *words: str) -> CommandResult:
+    node = str(task.options["node"] or "")
+    if node and not NODE.fullmatch(node):
+        raise MethodError(f"option node is no name of a RabbitMQ node: {printable(node, LONGEST_NAME)}")
+    return machine.commands.run([program, *(["-n", node] if node else []), *words], {"LC_ALL": "C"}, SECONDS)
+
+
+def _failure(result: CommandResult, what: str) -> MethodError:
+    """Return the error of a command, in its own words: its "Error" and what it found out about the connection, without the advice between them."""
+    if result.code == TIMED_OUT:
+        # Its own words are those of the wrapper's su, which was ended.
+        return MethodError(f"RabbitMQ: {what} was ended after {int(SECONDS)} s, or less where the lease of the run ends")
+    lines = [line.rstrip() for line in result.errors.splitlines()]
+    begins = next((number for number, line in enumerate(lines) if line.startswith("Error")), None)
+    told = lines[begins : begins + 2] if begins is not None else [line for line in lines if line.strip()][:2]
+    told += [line for line in lines if line.startswith("  * ") and "suggestion" not in line]
+    why = printable(" ".join(told), LONGEST_MESSAGE - 60) or "no reason given"
+    words = f"RabbitMQ: {what} ended with exit code {result.code}: {why}"
+    if result.code == APPLICATION_STOPPED and "'rabbit' app" in result.errors:
+        return _Down(words, ended=False)
+    if result.code == UNAVAILABLE and NOT_RUNNING.search(result.errors):
+        return _Down(words, ended=True)
+    return MethodError(words)

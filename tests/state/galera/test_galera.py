@@ -1,0 +1,132 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Method galera, with three nodes of Debian's MariaDB and two writers: one on the node that the event hits, one on another. Each node is the VM of its number.
+
+A script stands in for systemctl (cluster.py): the units are the nodes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import typing as t
+
+import pytest
+from galera.cluster import NODES, Client, Cluster, socket, unit, until
+from impact import Impact, freeze, thaw
+from lab import warm
+from lab.lab import Lab
+from writer import Writer
+
+VMS = ("vm1", "vm2", "vm3")
+NODE = dict(zip(VMS, NODES))
+DRAIN_ALL = [{"name": "all", "drain": True, "approve": "after_drain"}]
+AS_IT_IS = [{"name": "as it is", "drain": False, "approve": "now"}]
+
+
+@pytest.fixture(scope="module")
+def running() -> t.Iterator[Cluster]:
+    found = Cluster()
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def cluster(running: Cluster) -> Cluster:
+    running.settle()
+    return running
+
+
+@pytest.fixture
+def lab(tmp_path: pathlib.Path, cluster: Cluster) -> t.Iterator[Lab]:
+    found = Lab(tmp_path / "lab", VMS, 1)
+    for vm, node in NODE.items():
+        members = {one: host for host, one in NODE.items()}
+        found.hosts[vm]["drain_methods"] = [{"method": "galera", "socket": socket(node), "units": [unit(node)], "cluster": "orders", "members": members}]
+    found.all["respond_policy"] = DRAIN_ALL
+    # No command outlasts the lease of its run.
+    found.all["respond_timing"]["lease_seconds"] = 60
+    yield found
+    found.close()
+
+
+class Writers:
+    """Users of the node that is hit, who go to another one, and of another node."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self.hit, self.other = Writer(Client("n1", NODES)), Writer(Client("n2", ["n2"]))
+
+    def __enter__(self) -> Writers:
+        self.hit.__enter__()
+        self.other.__enter__()
+        self.until(50)
+        return self
+
+    def until(self, count: int) -> None:
+        self.hit.until(count)
+        self.other.until(count)
+
+    def __exit__(self, *error: object) -> None:
+        self.hit.stop()
+        self.other.stop()
+
+    def verdict(self, what: str) -> None:
+        lost = {name: writer.lost(self._cluster.present(name)) for name, writer in (("n1", self.hit), ("n2", self.other))}
+        written = len(self.hit.acknowledged) + len(self.other.acknowledged)
+        pauses = f"longest pause of all others {self.other.longest_pause():.2f} s, of the node's own clients {self.hit.longest_pause():.2f} s"
+        print(f"state: galera: {what}: {written} acknowledged, {sum(map(len, lost.values()))} lost, {pauses}", flush=True)
+        assert not any(lost.values()), (what, lost, self.hit.errors, self.other.errors)
+
+
+def frozen(cluster: Cluster, lab: Lab, event_id: str, seconds: float, seen: list[t.Any] | None = None) -> Impact:
+    """All processes of the VM stand still; those that the drain has ended are none."""
+    held: list[int] = []
+
+    def strike() -> None:
+        held.extend(cluster.processes_of("n1"))
+        freeze(held)
+        if seen is not None:
+            seen.append(list(held))
+
+    return Impact(lab, event_id, seconds, strike, lambda: thaw(held))
+
+
+def whole(output: str) -> str:
+    return " ".join(output.split())
+
+
+# --- in CI ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_freeze_of_a_node_stalls_nobody(cluster: Cluster, lab: Lab) -> None:
+    event_id = lab.simulator.event("Freeze", ["vm1"], notice=300, duration_in_seconds=5)
+    seen: list[t.Any] = []
+    with Writers(cluster) as writers, frozen(cluster, lab, event_id, 5, seen):
+        lab.respond(respond_wait=True)
+        writers.until(50)
+    assert seen == [[]], "the server did not run when the event began"
+    assert {"drained", "recovered"} <= set(lab.phases("vm1"))
+    # In step when the run ends: nothing is waited for here.
+    assert cluster.in_step("n1") and cluster.size("n1") == 3 and writers.other.errors == {}
+    writers.verdict("a freeze of 5 s with a drain")
+
+
+def test_the_last_majority_is_not_broken(cluster: Cluster, lab: Lab) -> None:
+    cluster.stop("n3")
+    lab.hosts["vm1"]["drain_methods"][0].pop("members")
+    with Writers(cluster) as writers:
+        lab.simulator.event("Freeze", ["vm1"], notice=600, duration_in_seconds=5)
+        output = whole(lab.respond(code=None))
+        assert "without n1, 1 of 2 nodes would be left, which is no majority" in output, output
+        assert lab.simulator.approvals() == [] and cluster.in_step("n1") and cluster.status("n1")["wsrep_reject_queries"] == "NONE"
+        writers.until(20)
+    cluster.start("n3")
+    until(lambda: cluster.in_step("n3"), "n3 is back")
+    writers.verdict("two nodes of three left: the drain is refused")
