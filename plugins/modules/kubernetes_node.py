@@ -29,7 +29,7 @@ attributes:
     description: Has a corresponding action plugin, so some parts of the options can be executed on the controller.
     support: full
     details: Only documented keys of documented types of a host's result reach the play.
-  check_mode: {support: full, details: The API server is asked whether it would do it (C(dryRun)), and so whether it may be done.}
+  check_mode: {support: full, details: "The API server is asked whether it would do it (C(dryRun)), and so whether it may be done."}
   diff_mode: {support: full}
   idempotent: {support: full}
 """
