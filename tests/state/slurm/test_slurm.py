@@ -190,6 +190,22 @@ def test_a_reason_of_a_person_in_between_stays_and_is_told(cluster: Cluster, lab
 
 
 @pytest.mark.full
+def test_jobs_have_all_of_the_drains_time_but_the_last_seconds(cluster: Cluster, lab: Lab) -> None:
+    lab.all["respond_drain_seconds"] = 60
+    drain_by(lab, "vm1", "requeue", requeue_seconds=40)
+    short, long = cluster.submit(8, node="vm1"), cluster.submit(300, node="vm1")
+    until(lambda: len(cluster.log("begun")) == 2, "both run")
+    reboot = Reboot(cluster, lab, ("vm1",))
+    with reboot.impact:
+        lab.respond(respond_wait=True)
+    assert reboot.hit == [] and cluster.log("ended") == [short] and "Restarts=1" in cluster.job(long) and recovered(lab, "vm1")
+    record = lab.records("vm1")[0]
+    assert (record["attempts"], record["methods"][0]["before"]) == (1, {"node": "vm1", "left": False})
+    in_service(cluster, "vm1")
+    print("state: slurm: requeued in the last 40 s of 60: the job of 8 s ended, the one of 300 s was requeued, 0 hit", flush=True)
+
+
+@pytest.mark.full
 def test_killed_between_its_steps_it_goes_on(cluster: Cluster, lab: Lab) -> None:
     # That of a killed run is waited for.
     lab.all["respond_timing"]["lease_seconds"] = 3
