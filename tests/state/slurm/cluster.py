@@ -172,7 +172,8 @@ class Cluster:
             if self.state(node) != "IDLE":
                 run("scontrol", "update", f"nodename={node}", "state=resume", code=None)
         until(lambda: all(self.state(node) == "IDLE" for node in self.nodes), "all nodes are idle")
-        (self.shared / "log").unlink(missing_ok=True)
+        for path in self.shared.iterdir():
+            path.unlink()
         self._read = len(self._controller_log())
 
     @staticmethod
@@ -203,13 +204,18 @@ class Cluster:
 
     # Jobs: each writes when it begins, when it ends, and when it is killed.
 
-    def submit(self, seconds: float, *options: str, node: str = "") -> str:
+    def submit(self, seconds: float, *options: str, node: str = "", ends: str = "never") -> str:
+        """A job of so many seconds, or until end() is called for C(ends): a busy machine takes its time for what a test waits for."""
+        log = f"{self.shared}/log"
         script = (
-            f"echo begun $SLURM_JOB_ID $SLURMD_NODENAME >> {self.shared}/log; trap 'echo killed $SLURM_JOB_ID >> {self.shared}/log; exit 1' TERM; "
-            f"left={int(seconds * 5)}; while [ $left -gt 0 ]; do sleep 0.2; left=$((left - 1)); done; echo ended $SLURM_JOB_ID >> {self.shared}/log"
+            f"echo begun $SLURM_JOB_ID $SLURMD_NODENAME >> {log}; trap 'echo killed $SLURM_JOB_ID >> {log}; exit 1' TERM; left={int(seconds * 5)}; "
+            f"while [ $left -gt 0 ] && [ ! -e {self.shared}/{ends} ]; do sleep 0.2; left=$((left - 1)); done; echo ended $SLURM_JOB_ID >> {log}"
         )
         where = ["-w", node] if node else []
         return run("sbatch", "--parsable", "-n1", "-o", "/dev/null", *where, *options, "--wrap", script).strip()
+
+    def end(self, ends: str) -> None:
+        (self.shared / ends).touch()
 
     def log(self, word: str) -> list[str]:
         path = self.shared / "log"
