@@ -142,7 +142,8 @@ class PatroniMethod(Method):
         rules = _rules(task, self._json(machine, task, "/config"))
         try:
             to = candidate(view, me, rules, str(task.known.get("to") or ""))
-            reply = self._request(machine, task, "POST", "/switchover", {"leader": me.name, "candidate": to})
+            named = {} if rules.is_quorum else {"candidate": to}
+            reply = self._request(machine, task, "POST", "/switchover", {"leader": me.name, **named})
         except (NotYet, DaemonError) as error:
             # An answer that does not come in time says nothing about the switchover.
             return str(error)
@@ -274,8 +275,9 @@ def _rules(task: Task, config: t.Any) -> Rules:
 
     mode, strict = (config.get(key) if isinstance(config, t.Mapping) else None for key in ("synchronous_mode", "synchronous_mode_strict"))
     longest = int(task.options["maximum_lag"]) * MEBIBYTE
-    is_synchronous = _is_true(mode) or str(mode).lower() == "quorum"
-    return Rules([str(one) for one in task.listed("candidates")], why_hit, longest, is_synchronous, is_synchronous and _is_true(strict))
+    is_quorum = str(mode).lower() == "quorum"
+    is_synchronous = is_quorum or _is_true(mode)
+    return Rules([str(one) for one in task.listed("candidates")], why_hit, longest, is_synchronous, is_quorum, is_synchronous and _is_true(strict))
 
 
 def _is_alone(view: View, me: Member, to: str, rules: Rules, task: Task) -> bool:

@@ -99,6 +99,8 @@ class Rules(t.NamedTuple):
     """In bytes."""
     is_synchronous: bool
     """Whether only a synchronous standby may lead."""
+    is_quorum: bool
+    """Whether that is a quorum commit. Patroni 4.0.5 hands over to no member by name then ("Switchover failed"): it chooses by itself."""
     is_strict: bool
     """Whether nothing is written while no standby is synchronous."""
 
@@ -128,12 +130,21 @@ def candidate(view: View, leader: Member, rules: Rules, first: str = "") -> str:
         why = _why_never(one, rules)
         passing = "" if why else _why_not_now(one, rules)
         if not why and not passing:
+            _refuse_choice(others, rules)
             return one.name
         reasons[one.shown] = why or passing
         waits = waits or not why
     words = "; ".join(f"{name}: {why}" for name, why in reasons.items()) or "it has no other member"
     message = f"no member may take over from {leader.shown}: {words}"[:LONGEST_MESSAGE]
     raise NotYet(message) if waits else MethodError(message)
+
+
+def _refuse_choice(others: t.Sequence[Member], rules: Rules) -> None:
+    """Where Patroni chooses, whoever must not lead has to say so by a tag, as the drain of its VM does."""
+    able = {one.shown: _why_never(one, rules) for one in others if one.may_lead and _why_never(one, rules)} if rules.is_quorum else {}
+    if able:
+        words = "; ".join(f"{name}: {why}" for name, why in able.items())
+        raise NotYet(f"with a quorum commit Patroni chooses who takes over, and may take one that must not: {words}"[:LONGEST_MESSAGE])
 
 
 def _rank(one: Member, rules: Rules, first: str) -> tuple[bool, int, bool, int]:

@@ -102,8 +102,10 @@ class Patroni:
     def switchover(self, data):
         if "leader" not in data:
             return 400, {}, NO_LEADER.encode()
-        self.move(data["candidate"])
-        return 200, {}, f'Successfully switched over to "{data["candidate"]}"'.encode()
+        # Without one it takes any that may lead.
+        to = data.get("candidate") or next(name for name, tags in self.tags.items() if not tags.get("nofailover"))
+        self.move(to)
+        return 200, {}, f'Successfully switched over to "{to}"'.encode()
 
     def move(self, to):
         self.roles = {name: "leader" if name == to else "replica" for name in self.roles}
@@ -367,12 +369,23 @@ def test_a_member_that_is_not_among_the_candidates_is_refused(scene):
     assert scene.refused()[1].endswith("pg2: not one of candidates; pg3: not one of candidates")
 
 
-@pytest.mark.parametrize("mode", [True, "on", "quorum"])
-def test_quorum_commit_is_synchronous_too(scene, mode):
-    scene.patroni.config["synchronous_mode"] = mode
-    scene.patroni.roles.update(pg2="replica", pg3="quorum_standby")
-    scene.drain()
-    assert scene.patroni.asked[-1][2]["candidate"] == "pg3"
+def test_with_a_quorum_commit_patroni_chooses(scene):
+    scene.patroni.config["synchronous_mode"] = "quorum"
+    scene.patroni.roles.update(pg2="quorum_standby", pg3="quorum_standby")
+    assert scene.drain().state == "drained"
+    assert scene.patroni.asked[-1] == ("POST", "/switchover", {"leader": "pg1"})
+
+
+def test_with_a_quorum_commit_who_must_not_lead_has_to_say_so_first(scene):
+    scene.event = ABOUT
+    scene.given.update(members={"pg2": "db2", "pg3": "db3"})
+    scene.patroni.config["synchronous_mode"] = "quorum"
+    scene.patroni.roles.update(pg2="quorum_standby", pg3="quorum_standby")
+    members = {"db2": "vm_1", "db3": "vm_3"}
+    state, error = scene.refused(members=members)
+    assert state == "draining" and "Patroni chooses who takes over, and may take one that must not: pg2: its VM vm_1 is hit by the same event" in error
+    scene.patroni.tags["pg2"] = {"nofailover": True, "nosync": True}
+    assert scene.drain(members=members).state == "drained" and scene.patroni.roles["pg3"] == "leader"
 
 
 # --- A standby ------------------------------------------------------------------------------------------------------------
@@ -559,7 +572,9 @@ def test_a_store_without_quorum_is_told(scene, seen, refused):
         assert scene.drain().state == "drained"
 
 
-@pytest.mark.parametrize("status,words", [(401, "no auth header received"), (401, "not authenticated"), (403, "Access is denied")])
+@pytest.mark.parametrize(
+    "status,words", [(401, "no auth header received"), (401, "not authenticated"), (403, "client certificate required"), (403, "Access is denied")]
+)
 def test_who_may_change_nothing_learns_it_before_anything_is_changed(scene, status, words):
     scene.patroni.answers["probe"] = (status, words)
     error = scene.refused()[1]
