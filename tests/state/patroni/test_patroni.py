@@ -20,6 +20,11 @@ from patroni.cluster import Cluster, until
 from patroni.rows import Rows
 from writer import Writer
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.daemons import Daemon, LocalDaemons, Reply
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import local_machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import LocalHost
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import ABOUT, Killed, Vm, step
+
 NAMES = ("vm1", "vm2", "vm3")
 FILE = "zzz-maintenance-azure.yml"
 DRAIN_ALL = [{"name": "all", "drain": True, "approve": "after_drain"}]
@@ -205,3 +210,50 @@ def frozen(processes: t.Sequence[int]) -> t.Iterator[None]:
         yield
     finally:
         thaw(processes)
+
+
+class Cut:
+    """Patroni's REST API of a member, as the method reaches it. The process ends at one request, before it is sent or after its answer."""
+
+    def __init__(self, request: tuple[str, str], after: bool) -> None:
+        self._request, self._after = request, after
+        self._daemons = LocalDaemons()
+
+    def request(self, daemon: Daemon, method: str, path: str, body: bytes | None = None, headers: t.Mapping[str, str] | None = None) -> Reply:
+        # The switchover that asks for one; the one before it only finds out who may.
+        cuts = (method, path) == self._request and (path != "/switchover" or b"leader" in (body or b""))
+        if cuts and not self._after:
+            raise Killed
+        reply = self._daemons.request(daemon, method, path, body, headers)
+        if cuts:
+            raise Killed
+        return reply
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("request_", [("POST", "/reload"), ("PATCH", "/config"), ("POST", "/switchover")])
+def test_killed_between_two_steps_and_run_again(cluster: Cluster, tmp_path: pathlib.Path, request_: tuple[str, str], after: bool) -> None:
+    cluster.settle()
+    leader, before = cluster.leader(), tags(cluster)
+    member, vm = cluster.members[leader], Vm(tmp_path)
+    method = step("patroni", given={"url": member.url, "member": leader, "config_folder": str(member.config)})
+    event = {**ABOUT, "resources": [leader], "not_before": "2099-01-01T00:00:00Z"}
+    whole = local_machine(LocalHost().now, lambda words: (1, "", ""))
+
+    def go(act: t.Callable[..., t.Any], end: str) -> None:
+        vm.machine = whole._replace(daemons=lambda *_named: Cut(request_, after))
+        killed = False
+        try:
+            until(lambda: act(method, event=event).state == end, 20, end)
+        except Killed:
+            killed = True
+        # An undo asks for no switchover.
+        assert killed == (act == vm.drain or request_[1] != "/switchover")
+        vm.machine = whole
+        until(lambda: act(method, event=event).state == end, 60, end)
+
+    go(vm.drain, "drained")
+    assert cluster.leader() not in ("", leader) and tags(cluster)[leader].get("nosync")
+    go(vm.undo, "undone")
+    assert tags(cluster) == before and not (member.config / FILE).exists()

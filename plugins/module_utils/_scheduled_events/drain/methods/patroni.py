@@ -90,8 +90,12 @@ class PatroniMethod(Method):
         self._reload(machine, task)
 
     def check(self, machine: Machine, task: Task) -> Answer:
-        view = self._view(machine, task)
-        me = view.member(str(task.known.get("member")))
+        try:
+            view = self._view(machine, task)
+            me = view.member(str(task.known.get("member")))
+        except (DaemonError, MethodError) as error:
+            # As after a boot: Patroni is not started yet, or no member again. Its file is still there.
+            return Answer(DRAINING, str(error))
         if not _leader_only(task) and not me.is_out:
             if _file_state(machine, task) == "absent":
                 return Answer(LOST, f"{me.shown} has lost its tags")
@@ -118,7 +122,7 @@ class PatroniMethod(Method):
                 self._reload(machine, task)
                 return Answer(UNDOING, f"{me.shown} still has the tags of the drain")
         except (DaemonError, MethodError) as error:
-            # As after a boot: Patroni is not started yet, or no member again.
+            # As above.
             return Answer(UNDOING, str(error))
         missing = _missing(me, task)
         return Answer(UNDOING, missing) if missing else Answer(UNDONE, changed or None)

@@ -604,6 +604,17 @@ def test_patroni_that_is_away_is_the_failure_with_its_address(scene):
     assert scene.refused() == ("failed", f"1-patroni: {scene.patroni.away}")
 
 
+def test_a_drain_that_patroni_is_not_up_for_after_a_boot_goes_on(scene):
+    scene.drain()
+    scene.vm.boot, scene.patroni.away = "boot-2", "GET http://127.0.0.1:8008/cluster: Connection refused"
+    assert scene.drain(verify=True)[:2] == ("draining", scene.patroni.away)
+    scene.patroni.away = ""
+    roles, scene.patroni.roles = scene.patroni.roles, {"pg2": "leader", "pg3": "replica"}
+    assert scene.drain(verify=True)[0] == "draining"
+    scene.patroni.roles, asked = roles, list(scene.patroni.asked)
+    assert scene.drain(verify=True)[:2] == ("drained", None) and scene.patroni.asked == asked
+
+
 def test_while_patroni_starts_the_undo_goes_on(scene):
     scene.drain()
     scene.patroni.away = "GET http://127.0.0.1:8008/cluster: Connection refused"
