@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import pathlib
 import socket
 import threading
 import time
 import typing as t
-
-PORT = 7000
 
 
 class Proxy:
@@ -20,13 +20,15 @@ class Proxy:
 
     def __init__(self, host: str, port: int) -> None:
         self._target = host, port
-        self._listener = socket.create_server((host, PORT + port % 1000))
-        self.address = f"{host}:{PORT + port % 1000}"
+        self._listener = socket.create_server((host, port + 1))
+        self.address = f"{host}:{port + 1}"
         self.asked: list[bytes] = []
         self.delay = 0.0
         self.before: t.Callable[[bytes], bool] = lambda data: True
         """Called with what was asked; returns whether it is passed on."""
-        self.after: t.Callable[[bytes], None] = lambda data: None
+        self.after: t.Callable[[bytes], object] = lambda data: None
+        self.asker = 0
+        """The process of the exchange that is under way."""
         self.change: t.Callable[[bytes, bytes], bytes] = lambda data, answer: answer
         threading.Thread(target=self._listen, daemon=True).start()
 
@@ -39,6 +41,7 @@ class Proxy:
         with contextlib.suppress(OSError), client:
             data = client.recv(65536)
             self.asked.append(data)
+            self.asker = process_of(client.getpeername()[1])
             if not data or not self.before(data):
                 return
             time.sleep(self.delay)
@@ -59,4 +62,19 @@ class Proxy:
         return [int(data.split(b"PAUSE\r\n")[1].split(b"\r\n")[1]) for data in self.asked if b"\r\nPAUSE\r\n" in data]
 
     def close(self) -> None:
+        # The thread that waits for connections would keep it open.
+        self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
+
+
+def process_of(port: int) -> int:
+    """The process whose connection comes from this port; 0 where there is none any more."""
+    for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        words = line.split()
+        if int(words[1].partition(":")[2], 16) == port:
+            wanted = f"socket:[{words[9]}]"
+            for link in pathlib.Path("/proc").glob("[0-9]*/fd/*"):
+                with contextlib.suppress(OSError):
+                    if os.readlink(link) == wanted:
+                        return int(link.parts[2])
+    return 0

@@ -13,25 +13,19 @@ from ...host.system import seconds_between
 from .method import LONGEST_MESSAGE, MethodError, NotYet, Task
 from .redis_servers import Copy, Redis, Server, Watch, observe_redis
 
-# Writes are paused from begin() until the Sentinels have agreed, for at most so many seconds. Only between these two a call looks again by itself: the next
-# observation may be seconds away, in which users would wait.
-PAUSE_SECONDS, IN_STEP_SECONDS, LOOK_AGAIN_SECONDS = 10.0, 3.0, 0.1
+# Writes are paused from begin() until the Sentinels have agreed, for so many seconds at most in each attempt. Only between these two a call looks again by
+# itself: the next observation may be seconds away, in which users would wait.
+PAUSE_SECONDS, IN_STEP_SECONDS, FOLLOW_SECONDS, LOOK_AGAIN_SECONDS = 10, 2.5, 7.5, 0.1
 # How begin() hands over: Sentinel coordinates it with the master, or it is guarded from here; or a failover is under way that a killed run has asked for.
 COORDINATED, GUARDED, UNDER_WAY = "coordinated", "guarded", "under way"
 # The setting that keeps a master without its replicas from taking writes.
 GUARD = "min-replicas-to-write"
 
 
-def elapsed(machine: Machine, task: Task) -> float:
-    """Return the seconds since this attempt began; all of a pause where the clock went back."""
-    passed = seconds_between(str(task.finding.get("at")), machine.now())
-    return PAUSE_SECONDS if passed is None or passed < 0 else passed
-
-
-def pauses_before(task: Task) -> int:
-    """Return in how many attempts for this event writes may have been paused, as the record has it."""
-    pauses = task.finding.get("pauses")
-    return pauses if isinstance(pauses, int) else 0
+def is_over(machine: Machine, began: str, seconds: float) -> bool:
+    """Return whether so many seconds have passed, also where the clock went back."""
+    passed = seconds_between(began, machine.now())
+    return passed is None or not 0 <= passed < seconds
 
 
 def way_to_hand_over(own: Redis, watches: t.Sequence[Watch], task: Task) -> str:
@@ -55,7 +49,14 @@ def refuse(own: Redis, watches: t.Sequence[Watch], task: Task) -> None:
     if watches[0].no_quorum:
         raise MethodError(f"Sentinel {watches[0].sentinel}: {watches[0].no_quorum}")
     _refuse_replicas(own, [copy for watch in watches for copy in watch.copies], task)
-    before = pauses_before(task)
+
+
+def refuse_pause(own: Redis, task: Task) -> None:
+    """Raise MethodError where the writes were paused too often for this event. The server itself counts its pauses: a killed run has told nobody."""
+    counted = task.finding.get("paused")
+    before = 0 if not isinstance(counted, int) else own.paused - counted if own.paused >= counted else own.paused
+    if counted is not None and own.paused < 0:
+        raise MethodError("writes may have been paused for this event already, and this Redis does not count its pauses, as 7.0 does: not paused again")
     if (before + 1) * PAUSE_SECONDS > int(task.options["pause"]):
         raise MethodError(f"writes were paused {before} times for this event, and option pause ({task.options['pause']} s) allows for no more")
 
@@ -89,6 +90,7 @@ def _why_not(address: str, task: Task) -> str:
 
 def wait_in_step(machine: Machine, task: Task, redis: Server) -> None:
     """Wait until each replica that Sentinel may choose has acknowledged all that was written. Replicas do that once a second."""
+    began = machine.now()
     while True:
         own = observe_redis(redis)
         behind = [
@@ -96,8 +98,8 @@ def wait_in_step(machine: Machine, task: Task, redis: Server) -> None:
         ]
         if not behind:
             return
-        if elapsed(machine, task) >= IN_STEP_SECONDS:
-            raise MethodError(f"not all that was written is on the replicas after {IN_STEP_SECONDS:.0f} s without new writes: {', '.join(behind)} behind")
+        if is_over(machine, began, IN_STEP_SECONDS):
+            raise MethodError(f"not all that was written is on the replicas after {IN_STEP_SECONDS} s without new writes: {', '.join(behind)} behind")
         time.sleep(LOOK_AGAIN_SECONDS)
 
 

@@ -14,14 +14,15 @@ from .method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, U
 from .pasted import word
 from .redis_handover import (
     COORDINATED,
+    FOLLOW_SECONDS,
     GUARD,
     LOOK_AGAIN_SECONDS,
     PAUSE_SECONDS,
     UNDER_WAY,
     agreed,
-    elapsed,
-    pauses_before,
+    is_over,
     refuse,
+    refuse_pause,
     settle,
     wait_in_step,
     way_to_hand_over,
@@ -31,8 +32,7 @@ from .resp import ErrorReply
 
 # CLIENT PAUSE ... WRITE and CLIENT UNPAUSE.
 OLDEST = (6, 2)
-# A pause that a killed run has begun is not long enough for a failover when less than this is left of it.
-LEAST_SECONDS = 6.0
+UNDER_WAY_STATES = ("found", "begun")
 SENTINEL_SECONDS = 2.0
 LONGEST_ANSWER = 256 * 1024
 
@@ -76,22 +76,25 @@ class RedisSentinelMethod(Method):
         if own.version < OLDEST:
             raise MethodError(f"Redis {'.'.join(map(str, own.version))} cannot pause writes (CLIENT PAUSE ... WRITE): it needs Redis 6.2 or later, or Valkey")
         watches = self._watches(machine, task)
-        # A drain that goes on after a run was killed is not refused any more.
-        if own.role == MASTER and task.known.get("role") != MASTER:
+        way = way_to_hand_over(own, watches, task) if own.role == MASTER else ""
+        # What a killed run has begun is not refused any more.
+        if way and not (task.known.get("role") == MASTER and task.state in UNDER_WAY_STATES):
             refuse(own, watches, task)
-        elif own.role != MASTER and not any(copy.run_id == own.run_id for watch in watches for copy in watch.copies):
+        if way and way != UNDER_WAY:
+            refuse_pause(own, task)
+        if own.role != MASTER and not any(copy.run_id == own.run_id for watch in watches for copy in watch.copies):
             raise NotYet(f"no Sentinel has found this Redis as a replica of {task.options['master']} yet")
         return {
             "role": own.role,
             "priority": own.priority,
             "min_replicas": own.min_replicas,
             "guard": str(max(len(own.copies), int(own.min_replicas))),
-            "at": machine.now(),
-            "pauses": pauses_before(task) + (own.role == MASTER),
+            # Of the first attempt for the event.
+            "paused": task.finding.get("paused", own.paused),
             "master": watches[0].master,
             "sentinels": [watch.sentinel for watch in watches],
             "replicas": sorted({copy.address for watch in watches for copy in watch.copies if copy.eligible}),
-            "way": way_to_hand_over(own, watches, task) if own.role == MASTER else "",
+            "way": way,
         }
 
     def begin(self, machine: Machine, task: Task) -> None:
@@ -109,7 +112,7 @@ class RedisSentinelMethod(Method):
             # After a boot it may not have started yet.
             return Answer(DRAINING, str(error))
         if own.role == MASTER:
-            under_way = task.known.get("role") == MASTER and task.state in ("found", "begun")
+            under_way = task.known.get("role") == MASTER and task.state in UNDER_WAY_STATES
             return self._follow(machine, task, redis) if under_way else Answer(LOST, "this Redis is master again")
         if task.known.get("role") == MASTER and task.state == "found":
             settle(redis, task)
@@ -199,14 +202,11 @@ class RedisSentinelMethod(Method):
     # --- The handover of a master ---
 
     def _hand_over(self, machine: Machine, task: Task, redis: Server) -> None:
-        left = PAUSE_SECONDS - elapsed(machine, task)
-        if left < LEAST_SECONDS:
-            raise MethodError(f"writes were paused at {task.finding.get('at')} by a run that has ended: this attempt does not pause them again")
         # One Sentinel only: another one would answer OK, too, and begin a second failover.
         sentinel = self._sentinel(machine, task, task.present["sentinels"][0])
         if task.present["way"] == COORDINATED and self._ask_for_failover(sentinel, task, "COORDINATED"):
             return
-        redis.order("CLIENT", "PAUSE", str(int(left * 1000)), "WRITE")
+        redis.order("CLIENT", "PAUSE", str(PAUSE_SECONDS * 1000), "WRITE")
         try:
             wait_in_step(machine, task, redis)
             # If this run ends here, the pause does before the old master is told: then its replicas have left it, and without them it takes no writes.
@@ -232,6 +232,7 @@ class RedisSentinelMethod(Method):
 
     def _follow(self, machine: Machine, task: Task, redis: Server) -> Answer:
         """Wait until this Redis is no master any more, or all Sentinels name another: then it becomes its replica, and its clients ask again."""
+        began = machine.now()
         try:
             while True:
                 named = self._named(machine, task)
@@ -242,9 +243,9 @@ class RedisSentinelMethod(Method):
                     host, _colon, port = chosen.rpartition(":")
                     redis.order("REPLICAOF", host, port)
                     break
-                if elapsed(machine, task) >= PAUSE_SECONDS:
+                if is_over(machine, began, FOLLOW_SECONDS):
                     says = "; ".join(f"{sentinel} says {address}" for sentinel, address in named.items()) or "none answers"
-                    raise MethodError(f"the Sentinels have not agreed on another master within {PAUSE_SECONDS:.0f} s: {says}")
+                    raise MethodError(f"the Sentinels have not agreed on another master within {FOLLOW_SECONDS} s: {says}")
                 time.sleep(LOOK_AGAIN_SECONDS)
         except MethodError as error:
             redis.ask(("FAILOVER", "ABORT"), ("CLIENT", "UNPAUSE"))

@@ -19,6 +19,8 @@ HOST = re.compile(r"[A-Za-z0-9_.:-]{1,255}")
 # Of any cluster. Their addresses get into the record.
 MOST_SERVERS = 64
 MASTER, COPY = "master", "slave"
+# Calls of CLIENT PAUSE have a line of their own in INFO commandstats.
+COUNTS = (7,)
 # What Sentinel calls a replica that it does not choose.
 DOWN = {"s_down", "o_down", "disconnected"}
 
@@ -75,6 +77,8 @@ class Redis(t.NamedTuple):
     failing_over: bool
     priority: str
     min_replicas: str
+    paused: int
+    """How often its clients were paused since it has started; -1 where it does not count that, as before 7.0."""
 
 
 class Copy(t.NamedTuple):
@@ -118,12 +122,19 @@ class Watch(t.NamedTuple):
 
 def observe_redis(server: Server) -> Redis:
     """Return the state of the VM's own Redis. Raise DaemonError or MethodError."""
-    replies = server.ask(("INFO", "server"), ("INFO", "replication"), ("CONFIG", "GET", "replica-priority"), ("CONFIG", "GET", "min-replicas-to-write"))
-    about, state = (_info(server, reply) for reply in replies[:2])
-    priority, min_replicas = (_setting(server, reply) for reply in replies[2:])
+    replies = server.ask(
+        ("INFO", "server"),
+        ("INFO", "replication"),
+        ("INFO", "commandstats"),
+        ("CONFIG", "GET", "replica-priority"),
+        ("CONFIG", "GET", "min-replicas-to-write"),
+    )
+    about, state, calls = (_info(server, reply) for reply in replies[:3])
+    priority, min_replicas = (_setting(server, reply) for reply in replies[3:])
+    version = _version(about.get("redis_version", ""))
     return Redis(
         run_id=about.get("run_id", ""),
-        version=_version(about.get("redis_version", "")),
+        version=version,
         coordinates=_coordinates(about),
         role=state.get("role", ""),
         master=_of(server, {"ip": state.get("master_host"), "port": state.get("master_port")}) if "master_host" in state else "",
@@ -133,6 +144,7 @@ def observe_redis(server: Server) -> Redis:
         failing_over=state.get("master_failover_state", "no-failover") != "no-failover",
         priority=priority,
         min_replicas=min_replicas,
+        paused=_calls(calls.get("cmdstat_client|pause", "")) if version >= COUNTS else -1,
     )
 
 
@@ -231,6 +243,10 @@ def _connected(server: Server, state: t.Mapping[str, str]) -> t.Iterator[tuple[s
 
 def _whole(text: str | None) -> int:
     return int(text) if text and len(text) < 20 and text.isdecimal() else -1
+
+
+def _calls(text: str) -> int:
+    return max(_whole(text.partition("calls=")[2].partition(",")[0]), 0)
 
 
 def _version(text: str) -> tuple[int, ...]:

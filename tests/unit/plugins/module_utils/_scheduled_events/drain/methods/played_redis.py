@@ -53,7 +53,7 @@ class PlayedRedis:
         self.offset, self.copies = 1243, {"B": ("online", 1243), "C": ("online", 1243)}
         self.settings = {"replica-priority": "100", "min-replicas-to-write": "0"}
         self.failover = "no-failover"
-        self.paused, self.pauses = False, []
+        self.paused, self.pauses, self.counted = False, [], 0
         self.refuses: dict[str, bytes] = {}
         self.on: dict[str, t.Callable[[], t.Any]] = {}
 
@@ -82,9 +82,15 @@ class PlayedRedis:
         for begin, act in self.on.items():
             if line.startswith(begin):
                 act()
-        if line.startswith("INFO"):
-            return bulk(self.replication() if words[1] == "replication" else f"# Server\r\n{self.about}run_id:{self.run_id}\r\ntcp_port:6379\r\n")
+        if words[0] == "INFO":
+            return bulk(self._info(words[1]))
         return self._config(words) if words[0] == "CONFIG" else self._changed(line, words)
+
+    def _info(self, section: str) -> str:
+        if section == "commandstats":
+            calls = f"cmdstat_client|pause:calls={self.counted},usec=17,usec_per_call=17.00,rejected_calls=0,failed_calls=0\r\n" if self.counted else ""
+            return f"# Commandstats\r\ncmdstat_info:calls=7,usec=500,usec_per_call=71.43,rejected_calls=0,failed_calls=0\r\n{calls}"
+        return self.replication() if section == "replication" else f"# Server\r\n{self.about}run_id:{self.run_id}\r\ntcp_port:6379\r\n"
 
     def _config(self, words: list[str]) -> bytes:
         if words[1] == "GET":
@@ -95,7 +101,7 @@ class PlayedRedis:
 
     def _changed(self, line: str, words: list[str]) -> bytes:
         if line.startswith("CLIENT PAUSE"):
-            self.paused, self.pauses = True, [*self.pauses, int(words[2])]
+            self.paused, self.pauses, self.counted = True, [*self.pauses, int(words[2])], self.counted + 1
         elif line == "CLIENT UNPAUSE":
             self.paused = False
         elif line.startswith("REPLICAOF"):
