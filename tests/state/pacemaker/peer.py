@@ -57,7 +57,8 @@ def peer(cluster: Cluster, asks: bool = True) -> t.Iterator[None]:
         agent = AGENT if asks else AGENT.replace('<nvpair id="hae-u"', '<nvpair id="hae-t" name="target-role" value="Stopped"/><nvpair id="hae-u"')
         node.run("cibadmin", "--create", "--scope", "resources", "--xml-text", agent)
         node.run("cibadmin", "--create", "--scope", "constraints", "--xml-text", RULE)
-        cluster.settle()
+        if asks:
+            node.until(lambda: _running(cluster) == len(cluster.nodes), "the agent runs on all nodes")
         yield
     finally:
         for what in ("//rsc_location[@id='loc-azure-health']", "//clone[@id='health-azure-events']"):
@@ -68,7 +69,10 @@ def peer(cluster: Cluster, asks: bool = True) -> t.Iterator[None]:
         for one in forwarders:
             one.kill()
             one.wait(10)
-        cluster.settle()
+
+
+def _running(cluster: Cluster) -> int:
+    return sum(one.get("id") == "azure-events" and one.get("role") == "Started" for one in cluster.status().iter("resource"))
 
 
 def _forward(node: Node) -> subprocess.Popen[str]:
