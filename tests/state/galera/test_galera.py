@@ -9,7 +9,6 @@ A script stands in for systemctl (cluster.py): the units are the nodes.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pathlib
 import signal
@@ -20,7 +19,6 @@ import typing as t
 import pytest
 from galera.cluster import NODES, Client, Cluster, socket, unit, until
 from impact import Impact, freeze, thaw
-from lab import warm
 from lab.lab import Lab
 from writer import Writer
 
@@ -130,3 +128,107 @@ def test_the_last_majority_is_not_broken(cluster: Cluster, lab: Lab) -> None:
     cluster.start("n3")
     until(lambda: cluster.in_step("n3"), "n3 is back")
     writers.verdict("two nodes of three left: the drain is refused")
+
+
+# --- before a release ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("drained", [True, False])
+@pytest.mark.parametrize("seconds", [5, 40])
+def test_a_freeze_with_and_without_a_drain(cluster: Cluster, lab: Lab, seconds: int, drained: bool) -> None:
+    lab.all["respond_policy"] = DRAIN_ALL if drained else AS_IT_IS
+    event_id = lab.simulator.event("Freeze", ["vm1"], notice=300, duration_in_seconds=seconds)
+    with Writers(cluster) as writers, frozen(cluster, lab, event_id, seconds) as impact:
+        lab.respond(respond_wait=True)
+        writers.until(50)
+    assert impact.struck is not None
+    apart = [pause_of(writers.other, begin, end) for begin, end in ((0.0, impact.struck + seconds), (impact.struck + seconds, float("inf")))]
+    until(lambda: all(cluster.in_step(node) for node in NODES), "all are in step")
+    how = "with a drain" if drained else "without a drain"
+    writers.verdict(f"a freeze of {seconds} s {how}: all others pause {apart[0]:.2f} s until its end and {apart[1]:.2f} s after it")
+
+
+def pause_of(writer: Writer, begin: float, end: float) -> float:
+    """The longest pause that began in a time."""
+    times = [writer.began, *sorted(writer.acknowledged.values()), writer.stopped]
+    return max((after - before for before, after in zip(times, times[1:]) if begin <= before < end), default=0.0)
+
+
+@pytest.mark.full
+def test_a_reboot_loses_nothing(cluster: Cluster, lab: Lab) -> None:
+    event_id = lab.simulator.event("Reboot", ["vm1"], notice=300)
+    # The unit is enabled: it starts at boot, and the undo finds it running.
+    with Writers(cluster) as writers, Impact(lab, event_id, 5, lambda: cluster.kill("n1"), lambda: cluster.start("n1")):
+        lab.respond(respond_wait=True)
+        writers.until(50)
+    assert cluster.in_step("n1") and {"drained", "recovered"} <= set(lab.phases("vm1"))
+    writers.verdict("a reboot with a drain")
+
+
+@pytest.mark.full
+def test_what_a_person_did_before_stays_twice(cluster: Cluster, lab: Lab) -> None:
+    cluster.ask("n1", "SET GLOBAL wsrep_reject_queries=ALL")
+    for _twice in range(2):
+        event_id = lab.simulator.event("Freeze", ["vm1"], notice=300, duration_in_seconds=5)
+        with frozen(cluster, lab, event_id, 5):
+            lab.respond(respond_wait=True)
+        assert cluster.in_step("n1") and cluster.status("n1")["wsrep_reject_queries"] == "ALL"
+    cluster.stop("n1")
+    event_id = lab.simulator.event("Freeze", ["vm1"], notice=300, duration_in_seconds=5)
+    with frozen(cluster, lab, event_id, 5):
+        lab.respond(respond_wait=True)
+    assert cluster.processes_of("n1") == []
+    print("state: galera: queries refused by a person stay refused through two events, a stopped service stays stopped", flush=True)
+
+
+@pytest.mark.full
+def test_killed_between_its_steps_it_goes_on(cluster: Cluster, lab: Lab) -> None:
+    # That of a killed run is waited for.
+    lab.all["respond_timing"]["lease_seconds"] = 10
+    event_id = lab.simulator.event("Freeze", ["vm1"], notice=300, duration_in_seconds=5)
+    with Writers(cluster) as writers, frozen(cluster, lab, event_id, 5) as impact:
+        steps: dict[str, t.Callable[[], bool]] = {
+            "found": lambda: bool(lab.records("vm1")) and any(one["state"] == "found" for one in lab.records("vm1")[0]["methods"]),
+            "queries refused": lambda: cluster.status("n1").get("wsrep_reject_queries") != "NONE",
+            "stopped": lambda: not cluster.processes_of("n1"),
+            "drained": lambda: "drained" in lab.phases("vm1"),
+            "approved": lambda: "approved" in lab.phases("vm1"),
+            "started again": lambda: impact.struck is not None and bool(cluster.processes_of("n1")),
+        }
+        for name, seen in steps.items():
+            print(f"state: galera: killed when {name}: {'yes' if kill_when(lab, seen) else 'it had ended'}", flush=True)
+        lab.respond(respond_wait=True)
+        writers.until(50)
+    assert cluster.in_step("n1") and cluster.status("n1")["wsrep_reject_queries"] == "NONE" and "recovered" in lab.phases("vm1")
+    writers.verdict("killed between its steps")
+
+
+def kill_when(lab: Lab, seen: t.Callable[[], bool]) -> bool:
+    """Run respond, and kill it with all that it has started as soon as something is so. Return whether it was still at work."""
+    process = subprocess.Popen(
+        # Not a warm one, which is no child of the process that is killed.
+        lab.command("maintenance.azure.respond", respond_wait=True), env=lab.environment(), cwd=lab.folder,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    while process.poll() is None:
+        if seen():
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(30)
+            return True
+        time.sleep(0.02)
+    return False
+
+
+@pytest.mark.full
+def test_a_second_run_changes_nothing(cluster: Cluster, lab: Lab) -> None:
+    lab.all["respond_policy"] = [{"name": "held", "drain": True, "approve": "never"}]
+    event_id = lab.simulator.event("Reboot", ["vm1"], notice=600)
+    lab.respond(code=None)
+    (before,) = lab.records("vm1")[0]["methods"]
+    assert before["state"] == "drained" and cluster.processes_of("n1") == []
+    lab.respond(code=None)
+    assert lab.records("vm1")[0]["methods"] == [before] and cluster.processes_of("n1") == []
+    lab.simulator.ask("POST", f"/events/{event_id}/cancel")
+    lab.respond(respond_wait=True)
+    assert cluster.in_step("n1")

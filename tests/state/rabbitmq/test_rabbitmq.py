@@ -15,7 +15,6 @@ import typing as t
 
 import pytest
 from impact import Impact, freeze, thaw
-from lab import warm
 from lab.lab import Lab
 from rabbitmq.cluster import NODES, Cluster, Publisher, until
 from writer import Writer
@@ -109,3 +108,102 @@ def test_two_of_three_are_never_out(cluster: Cluster, lab: Lab) -> None:
         assert cluster.in_maintenance() == {"r2@host"}
         writer.until(20)
     verdict("two of three asked for: the second is held", writer, cluster)
+
+
+# --- before a release ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("drained", [True, False])
+@pytest.mark.parametrize("seconds", [5, 40])
+def test_a_freeze_with_and_without_a_drain(cluster: Cluster, lab: Lab, seconds: int, drained: bool) -> None:
+    lab.all["respond_policy"] = DRAIN_ALL if drained else AS_IT_IS
+    event_id = lab.simulator.event("Freeze", ["vm1"], notice=300, duration_in_seconds=seconds)
+    processes = cluster.processes_of("r1@host")
+    with Writer(Publisher(cluster)) as writer:
+        writer.until(50)
+        with Impact(lab, event_id, seconds, lambda: freeze(processes), lambda: thaw(processes)):
+            lab.respond(respond_wait=True)
+        writer.until(50)
+    until(lambda: len(cluster.online()) == 3, "all replicas are back")
+    assert cluster.in_maintenance() == set()
+    verdict(f"a freeze of {seconds} s {'with a drain' if drained else 'without a drain'}", writer, cluster)
+
+
+@pytest.mark.full
+def test_a_reboot_without_a_drain(cluster: Cluster, lab: Lab) -> None:
+    lab.all["respond_policy"] = AS_IT_IS
+    event_id = lab.simulator.event("Reboot", ["vm1"], notice=300)
+    with Writer(Publisher(cluster)) as writer:
+        writer.until(50)
+        with reboot(cluster, lab, "vm1", event_id):
+            lab.respond(respond_wait=True)
+        writer.until(50)
+    verdict("a reboot without a drain", writer, cluster)
+
+
+@pytest.mark.full
+def test_one_that_a_person_put_into_maintenance_mode_stays_there(cluster: Cluster, lab: Lab) -> None:
+    cluster.drain("r1@host")
+    for _twice in range(2):
+        event_id = lab.simulator.event("Freeze", ["vm1"], notice=300, duration_in_seconds=5)
+        processes = cluster.processes_of("r1@host")
+        with Impact(lab, event_id, 5, lambda: freeze(processes), lambda: thaw(processes)):  # noqa: B023  it is called right here
+            lab.respond(respond_wait=True)
+        assert cluster.in_maintenance() == {"r1@host"}
+    assert [record["methods"][0]["before"] for record in lab.records("vm1")] == [{"node": "r1@host", "maintenance": True}] * 2
+    print("state: rabbitmq: a person's maintenance mode stays through two events", flush=True)
+
+
+@pytest.mark.full
+def test_killed_between_its_steps_it_goes_on(cluster: Cluster, lab: Lab) -> None:
+    # That of a killed run is waited for.
+    lab.all["respond_timing"]["lease_seconds"] = 20
+    event_id = lab.simulator.event("Freeze", ["vm1"], notice=600, duration_in_seconds=5)
+    processes = cluster.processes_of("r1@host")
+    with Writer(Publisher(cluster)) as writer:
+        writer.until(20)
+        with Impact(lab, event_id, 5, lambda: freeze(processes), lambda: thaw(processes)) as impact:
+            steps: dict[str, t.Callable[[], bool]] = {
+                "found": lambda: bool(lab.records("vm1")) and any(one["state"] == "found" for one in lab.records("vm1")[0]["methods"]),
+                "in maintenance mode": lambda: cluster.in_maintenance() == {"r1@host"},
+                "drained": lambda: "drained" in lab.phases("vm1"),
+                "approved": lambda: "approved" in lab.phases("vm1"),
+                "revived": lambda: impact.struck is not None and time.monotonic() > impact.struck + 6 and cluster.in_maintenance() == set(),
+            }
+            for name, seen in steps.items():
+                print(f"state: rabbitmq: killed when {name}: {'yes' if kill_when(lab, seen) else 'it had ended'}", flush=True)
+            lab.respond(respond_wait=True)
+        writer.until(20)
+    assert cluster.in_maintenance() == set() and len(cluster.online()) == 3 and "recovered" in lab.phases("vm1")
+    verdict("killed between its steps", writer, cluster)
+
+
+def kill_when(lab: Lab, seen: t.Callable[[], bool]) -> bool:
+    """Run respond, and kill it with all that it has started as soon as something is so. Return whether it was still at work."""
+    process = subprocess.Popen(
+        # Not a warm one, which is no child of the process that is killed.
+        lab.command("maintenance.azure.respond", respond_wait=True), env=lab.environment(), cwd=lab.folder,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    while process.poll() is None:
+        if seen():
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(30)
+            return True
+        time.sleep(0.02)
+    return False
+
+
+@pytest.mark.full
+def test_a_second_run_changes_nothing(cluster: Cluster, lab: Lab) -> None:
+    lab.all["respond_policy"] = [{"name": "held", "drain": True, "approve": "never"}]
+    event_id = lab.simulator.event("Reboot", ["vm1"], notice=900)
+    lab.respond(code=None)
+    (before,) = lab.records("vm1")[0]["methods"]
+    assert before["state"] == "drained" and cluster.in_maintenance() == {"r1@host"}
+    lab.respond(code=None)
+    assert lab.records("vm1")[0]["methods"] == [before] and cluster.in_maintenance() == {"r1@host"}
+    lab.simulator.ask("POST", f"/events/{event_id}/cancel")
+    lab.respond(respond_wait=True)
+    assert cluster.in_maintenance() == set()
