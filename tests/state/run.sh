@@ -21,13 +21,16 @@ logs=$root/.build/logs/state
 say() { printf '%s\n' "state: $*"; }
 
 run_product() {
-  local product=$1 log=$logs/$1 code=0 archives
+  local product=$1 log=$logs/$1 code=0 archives child=""
   shift
   : > "$log"
   archives=$("$python" "$root/tests/state/archives.py" "$product" 2>> "$log") || { tail -5 "$log"; say "$product: no packages"; return 1; }
   # Whoever ends this shell ends the namespaces, and all that is in them.
+  trap 'kill "$child" 2> /dev/null' TERM
   timeout --kill-after=10 "$seconds" unshare --mount --net --pid --uts --ipc --fork --kill-child=SIGKILL --propagation private \
-    bash "$here/inside.sh" "$root" "$python" "$archives" "$product" "$@" >> "$log" 2>&1 < /dev/null || code=$?
+    bash "$here/inside.sh" "$root" "$python" "$archives" "$product" "$@" >> "$log" 2>&1 < /dev/null &
+  child=$!
+  wait "$child" || code=$?
   [ "$code" -eq 124 ] && echo "ended after $seconds s" >> "$log"
   return "$code"
 }
@@ -59,7 +62,6 @@ for product in "${products[@]}"; do [ -e "$here/$product/packages" ] || { say "t
 mkdir -p "$logs"
 
 declare -A running=()
-one=""
 declare -A codes=()
 finish_one() {
   local ended code=0 product
@@ -68,7 +70,8 @@ finish_one() {
   unset "running[$ended]"
   codes[$product]=$code
 }
-trap 'for one in "${!running[@]}"; do kill "$one" 2> /dev/null || true; done' EXIT
+# shellcheck disable=SC2154  # one is set by the loop
+trap 'for one in "${!running[@]}"; do kill "$one" 2> /dev/null || true; done; wait' EXIT
 trap 'exit 143' INT TERM HUP
 for product in "${products[@]}"; do
   [ ${#running[@]} -lt "${STATE_AT_ONCE:-3}" ] || finish_one
