@@ -60,7 +60,7 @@ def lab(tmp_path: pathlib.Path, cluster: Cluster) -> t.Iterator[Lab]:
 class Event:
     """One event under the writer, from its notice until the VMs serve again."""
 
-    def __init__(self, cluster: Cluster, lab: Lab, vms: t.Sequence[str], seconds: float) -> None:
+    def __init__(self, cluster: Cluster, lab: Lab, vms: t.Sequence[str], seconds: float, settle: bool = True) -> None:
         cluster.sql("TRUNCATE written")
         members = [cluster.members[vm] for vm in vms]
         rows = Rows([one.host for one in cluster.members.values()], lab.folder)
@@ -78,7 +78,8 @@ class Event:
                 self.output = lab.respond(respond_wait=True)
             writer.until(200)
         rows.close()
-        cluster.settle()
+        if settle:
+            cluster.settle()
         present = {int(line) for line in cluster.sql("SELECT number FROM written").split()}
         self.lost, self.pause, self.acknowledged = writer.lost(present), writer.longest_pause(), len(writer.acknowledged)
         self.phases = {vm: lab.phases(vm) for vm in vms}
@@ -142,6 +143,19 @@ def test_a_freeze_with_and_without_a_drain(cluster: Cluster, lab: Lab, role: str
     event.tell(f"{role} stands still for {seconds} s, {'drained' if drained else 'not drained'}")
     assert event.lost == set()
     assert [("drained" in phases) for phases in event.phases.values()] == [drained]
+
+
+@pytest.mark.full
+def test_without_synchronous_mode_it_is_told_what_was_lost(cluster: Cluster, lab: Lab) -> None:
+    leader = cluster.leader()
+    cluster.members[leader].ask("/config", {"synchronous_mode": False}, "PATCH")
+    try:
+        until(lambda: not cluster.of_role("sync_standby"), 40, "no synchronous standby")
+        event = Event(cluster, lab, [leader], 5, settle=False)
+        event.tell("asynchronous leader stands still for 5 s, drained")
+        assert event.leader != leader
+    finally:
+        cluster.members[cluster.leader()].ask("/config", {"synchronous_mode": True}, "PATCH")
 
 
 @pytest.mark.full
