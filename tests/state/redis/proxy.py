@@ -23,6 +23,7 @@ class Proxy:
         self._listener = socket.create_server((host, port + 1))
         self.address = f"{host}:{port + 1}"
         self.asked: list[bytes] = []
+        self.answered: list[bytes] = []
         self.delay = 0.0
         self.before: t.Callable[[bytes], bool] = lambda data: True
         """Called with what was asked; returns whether it is passed on."""
@@ -55,6 +56,7 @@ class Proxy:
                         answer += piece
                         if len(piece) < 65536 and piece.endswith(b"\r\n"):
                             server.settimeout(0.02)
+                self.answered.append(answer)
                 client.sendall(self.change(data, answer))
 
     def pauses(self) -> list[int]:

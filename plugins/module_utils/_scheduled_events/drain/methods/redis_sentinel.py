@@ -42,8 +42,6 @@ class RedisSentinelMethod(Method):
 
     name = "redis_sentinel"
     uses_daemons = True
-    # All writes wait for the master, and one that is silent for longer than down-after-milliseconds loses what it has not passed on.
-    short_pause_hurts = True
     units = ("redis-sentinel.service", "valkey-sentinel.service")
     # Ten for the failover, and Sentinel reads replica-priority every ten.
     needs_seconds = 20.0
