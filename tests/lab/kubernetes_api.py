@@ -44,7 +44,7 @@ class KubernetesApi:
     """One API server, on loopback."""
 
     def __init__(self, *pods: Json, nodes: t.Sequence[str] = ("worker1", "worker2")) -> None:
-        self.nodes: dict[str, Json] = {name: self._node(name) for name in nodes}
+        self.nodes: dict[str, Json] = {name: self.make_node(name) for name in nodes}
         self.pods: list[Json] = [copy.deepcopy(one) for one in pods]
         self.budgets: dict[str, list[str]] = {}
         """Budgets that allow nothing more, by the name of the pod."""
@@ -60,7 +60,8 @@ class KubernetesApi:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     @staticmethod
-    def _node(name: str) -> Json:
+    def make_node(name: str) -> Json:
+        """A node that takes pods, and is ready."""
         conditions = [{"type": "MemoryPressure", "status": "False"}, {"type": "Ready", "status": "True"}]
         return {
             "kind": "Node", "apiVersion": "v1", "metadata": {"name": name, "uid": f"uid-{name}", "resourceVersion": "1"}, "spec": {},

@@ -109,18 +109,17 @@ def test_a_node_is_drained_under_its_budgets_and_comes_back(fleet: Fleet, api: K
     assert "secret-of-a-pod" not in said and "a-token-of-the-stub" not in said
 
 
-@pytest.mark.parametrize("annotation", [None, "another-event"])
-def test_what_a_person_has_cordoned_stays_so_twice(fleet: Fleet, api: KubernetesApi, annotation: str | None) -> None:
+def test_what_a_person_has_cordoned_stays_so_twice(fleet: Fleet, api: KubernetesApi) -> None:
     site = Site(fleet, api)
+    other = fleet.add("web2", [{**site.given, "node": "worker2"}])
     api.cordon(True)
-    if annotation:
-        api.nodes["worker1"]["metadata"]["annotations"] = {"maintenance.azure/event": annotation}
-    for _twice in range(2):
-        site.drain()
-        assert site.vm.state == "drained" and api.cordoned() == (True, annotation), site.vm.result
-    for _twice in range(2):
-        site.recover()
-        assert site.vm.state == "undone" and api.cordoned() == (True, annotation), site.vm.result
+    api.cordon(True, "worker2")
+    api.nodes["worker2"]["metadata"]["annotations"] = {"maintenance.azure/event": "another-event"}
+    for act, state in ((site.drain, "drained"), (site.recover, "undone")):
+        for _twice in range(2):
+            act()
+            assert (site.vm.state, other.state) == (state, state), (site.vm.result, other.result)
+            assert (api.cordoned(), api.cordoned("worker2")) == ((True, None), (True, "another-event"))
     assert not [path for method, path in api.changes() if method == "PATCH"]
 
 
@@ -143,23 +142,34 @@ DATA = pod("data-1", volumes=[{"name": "scratch", "emptyDir": {}}])
 FORBIDDEN = status(403, 'nodes "worker1" is forbidden: User "drain" cannot patch resource "nodes" in API group "" at the cluster scope', "Forbidden")
 
 
-@pytest.mark.parametrize(("options", "change", "words"), [
-    ({}, lambda api: api.pods.append(BARE), "node worker1: shop/bare-1 have no controller that would start them elsewhere (force)"),
-    ({}, lambda api: api.pods.append(DATA), "node worker1: shop/data-1 have data in an emptyDir, which would be lost (delete_emptydir_data)"),
-    ({"ignore_daemonsets": False}, lambda api: None, "node worker1: shop/agent-1 belong to a DaemonSet"),
-    ({"node": "worker9"}, lambda api: None, "the cluster has no node worker9. Option node says how the cluster names it"),
-    ({"node": "Worker 1/.."}, lambda api: None, "Worker 1/.. cannot be the name of a node"),
-    ({"context": "nothing"}, lambda api: None, "the API server cannot be asked: CoreException: Could not create API client"),
-    ({"context": "gone"}, lambda api: None, "node worker1: the API server cannot be asked: "),
-    ({}, lambda api: api.refused.update({"PATCH /api/v1/nodes/worker1": FORBIDDEN}), 'node worker1: the API server answers 403: nodes "worker1" is forbidden'),
-    ({}, lambda api: api.refused.update({"GET /api/v1/pods": status(500, "etcdserver: request timed out")}), "answers 500: etcdserver: request timed out"),
-])  # fmt: skip
-def test_it_is_refused_by_name_before_anything_is_changed(fleet: Fleet, api: KubernetesApi, options: Any, change: Any, words: str) -> None:
-    site = Site(fleet, api, **options)
-    change(api)
+# By the node of a VM of its own: its options, what is there, and the words of the refusal.
+REFUSED: dict[str, tuple[dict[str, Any], Any, str]] = {
+    "bare": ({}, BARE, "node bare: shop/bare-1 have no controller that would start them elsewhere (force)"),
+    "data": ({}, DATA, "node data: shop/data-1 have data in an emptyDir, which would be lost (delete_emptydir_data)"),
+    "daemon": ({"ignore_daemonsets": False}, pod("agent-2", owner="DaemonSet"), "node daemon: shop/agent-2 belong to a DaemonSet"),
+    "missing": ({"node": "worker9"}, None, "the cluster has no node worker9. Option node says how the cluster names it"),
+    "odd": ({"node": "Worker 1/.."}, None, "Worker 1/.. cannot be the name of a node"),
+    "context": ({"context": "nothing"}, None, "node context: the API server cannot be asked: CoreException: Could not create API client"),
+    "gone": ({"context": "gone"}, None, "node gone: the API server cannot be asked: "),
+    "forbidden": ({}, None, 'node forbidden: the API server answers 403: nodes "worker1" is forbidden'),
+    "broken": ({}, None, "node broken: the API server answers 500: etcdserver: request timed out"),
+}
+
+
+def test_it_is_refused_by_name_before_anything_is_changed(fleet: Fleet, api: KubernetesApi) -> None:
+    site = Site(fleet, api)
+    del fleet.hosts["web1"]
+    api.refused = {"PATCH /api/v1/nodes/forbidden": FORBIDDEN, "GET /api/v1/nodes/broken": status(500, "etcdserver: request timed out")}
+    for name, (options, there, _words) in REFUSED.items():
+        api.nodes[name] = api.make_node(name)
+        if there:
+            api.pods.append({**there, "spec": {**there["spec"], "nodeName": name}})
+        fleet.add(name, [{**site.given, "node": name, **options}])
     site.drain()
-    assert site.vm.state == "failed" and words in site.vm.result["error"], site.vm.result
-    assert api.cordoned() == FREE and [one for one in api.changes() if one[0] != "PATCH" or not api.refused] == []
+    for name, (_options, _there, words) in REFUSED.items():
+        assert fleet.hosts[name].state == "failed" and words in fleet.hosts[name].result["error"], fleet.hosts[name].result
+        assert api.cordoned(name) == FREE
+    assert api.changes() == []
 
 
 def test_a_pod_of_two_budgets_fails_the_drain_and_the_node_comes_back(fleet: Fleet, api: KubernetesApi) -> None:
@@ -218,7 +228,7 @@ def test_the_server_is_away_in_the_middle(fleet: Fleet, api: KubernetesApi) -> N
     del api.nodes["worker1"]
     site.recover()
     assert site.vm.state == "undoing" and "the cluster has no node worker1" in site.vm.result["error"], site.vm.result
-    api.nodes["worker1"] = api._node("worker1")
+    api.nodes["worker1"] = api.make_node("worker1")
     site.recover()
     assert site.vm.state == "undone", site.vm.result
 
