@@ -56,7 +56,7 @@ def main() -> None:
     else:
         look = lambda: method.undo(machine, task("drained"))  # noqa: E731
     while (answer := look()).state in ("draining", "undoing"):
-        time.sleep(0.2)
+        time.sleep(1)
     print(answer.state)
 
 
