@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pathlib
 import sys
+import time
 import typing as t
 
 import pytest
@@ -208,15 +209,19 @@ def test_killed_between_any_two_commands_it_ends_the_same(cluster: Cluster, tmp_
 
 @pytest.mark.full
 def test_beside_azures_own_agent(cluster: Cluster, lab: Lab) -> None:
-    """What the peer does on the same cluster: azure-events-az of resource-agents approves by itself."""
+    """What the peer does on the same cluster: azure-events-az of resource-agents, which is to approve by itself. What it does is printed."""
     with peer(cluster), Watch(cluster, lab.simulator, "d1") as watch:
         lab.simulator.event("Reboot", ["vm1"], notice=600)
-        cluster.any().until(lambda: bool(lab.simulator.approvals()), "the agent has approved", 120)
-        cluster.any().until(lambda: cluster.where("d1") == ["vm2"], "the resource runs elsewhere", 60)
+        cluster.any().until(lambda: cluster.where("d1") == ["vm2"], "the agent has the resource moved", 120)
+        # Several of its monitors, which are 10 s apart.
+        end = time.monotonic() + 60
+        while not lab.simulator.approvals() and time.monotonic() < end:
+            time.sleep(0.2)
+        failures = sorted({str(one.get("exitreason")) for one in cluster.status().iterfind("failures/failure")})
     approved, elsewhere = watch.approved_at(), watch.runs_on_since("vm2")
-    assert approved is not None and elsewhere is not None
-    where = watch.before_approval().nodes or "nowhere"
-    print(f"state: pacemaker: azure-events-az approves {approved - elsewhere:+.2f} s after the resource runs elsewhere; it ran then: {where}", flush=True)
+    assert elsewhere is not None
+    when = "has not approved 60 s after" if approved is None else f"approved {approved - elsewhere:+.2f} s after"
+    print(f"state: pacemaker: azure-events-az {when} the resource runs elsewhere; its failures: {failures}", flush=True)
     at_home(cluster)
 
 
