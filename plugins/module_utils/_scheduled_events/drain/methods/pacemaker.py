@@ -30,8 +30,6 @@ class PacemakerMethod(Method):
     name = "pacemaker"
     outside = True
     safe_at_once = True
-    # Corosync takes a node that is silent for a second or three for dead, and has it fenced.
-    short_pause_hurts = True
     units = ("pacemaker.service",)
     needs_seconds = 120.0
     options: t.ClassVar[t.Mapping[str, Option]] = {
