@@ -108,11 +108,19 @@ class Cluster:
             self.await_start(node)
         for node in self.in_maintenance():
             self.revive(node)
-        with self.connected(NODES[0]) as connection:
-            channel = connection.channel()
-            channel.queue_delete(QUEUE)
-            channel.queue_declare(QUEUE, durable=True, arguments={"x-queue-type": "quorum"})
+        until(self._declared, "a queue is declared anew")
         until(lambda: self.leader() == NODES[0] and len(self.online()) == 3, "the queue has its leader on the first node and three replicas")
+
+    def _declared(self) -> bool:
+        """Declare the queue anew. Return whether RabbitMQ did: right after a start it may say INTERNAL_ERROR."""
+        try:
+            with self.connected(NODES[0]) as connection:
+                channel = connection.channel()
+                channel.queue_delete(QUEUE)
+                channel.queue_declare(QUEUE, durable=True, arguments={"x-queue-type": "quorum"})
+        except pika.exceptions.AMQPError:
+            return False
+        return True
 
     @staticmethod
     def connected(node: str) -> t.Any:
