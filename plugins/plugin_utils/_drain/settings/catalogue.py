@@ -34,9 +34,9 @@ def built_in(system: str) -> tuple[str, ...]:
     return (*both, *TASKS, *(kind for kind in WINDOWS_METHODS if kind not in METHODS))
 
 
-def lacks_daemons(kind: str, system: str) -> bool:
-    """Return whether this is a method of the engine that talks to daemons, on a system where none can."""
-    return system == "windows" and kind in METHODS and METHODS[kind].uses_daemons
+def needs_cluster(kind: str) -> bool:
+    """Return whether an entry of this method must name its cluster."""
+    return kind in METHODS and METHODS[kind].one_at_a_time
 
 
 def missing_modules(kind: str, system: str) -> list[str]:

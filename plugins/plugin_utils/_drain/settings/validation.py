@@ -54,8 +54,8 @@ def _entry(number: int, given: Any, system: str, folders: Sequence[str], places:
     kind = str(entry.get("method") or "")
     place = f"drain_methods, entry {number}{f' ({kind})' if kind else ''}: "
     folder = _folder(kind, system, folders)
-    if folder is None and catalogue.lacks_daemons(kind, system):
-        return [place + f"method {kind} talks to a daemon of its VM, which is not supported on Windows hosts."]
+    if folder is None and system == "windows" and kind in catalogue.built_in("linux"):
+        return [place + f"method {kind} is not supported on Windows hosts."]
     if folder is None:
         own = os.path.join(own_folder, kind)
         if own_folder and KIND.fullmatch(kind) and kind not in catalogue.built_in(system) and os.path.isdir(own):
@@ -63,6 +63,8 @@ def _entry(number: int, given: Any, system: str, folders: Sequence[str], places:
         where = f" or a folder in {own_folder}" if own_folder else ""
         guess = suggestion(kind, [*catalogue.built_in(system), *(os.listdir(own_folder) if os.path.isdir(own_folder) else ())])
         return [place + f"method must be {', '.join(catalogue.built_in(system))}{where}{guess}."]
+    if catalogue.needs_cluster(kind) and "cluster" not in entry:
+        return [place + "cluster is missing: a name for the cluster, the same for all its nodes, whose drains then go one after the other."]
     outside = entry.get("outside")
     if "outside" in entry and not _is_truth(outside):
         return [place + f"outside is wrong: {outside}. It must be: true (it changes something outside the VM) or false."]

@@ -61,6 +61,7 @@ class GaleraMethod(Method):
     """Refuse queries and stop the service. What was stopped or refused before stays so."""
 
     name = "galera"
+    one_at_a_time = True
     needs_seconds = 60.0
     short_pause_hurts = True
     options: t.ClassVar[t.Mapping[str, Option]] = {

@@ -139,8 +139,8 @@ class Method(abc.ABC):
     """How long the method takes at most from its begin until it is drained: NotYet is an answer until so much is left before the deadline."""
     finds_for_undo: t.ClassVar[bool] = False
     """Whether find() is called before undo(), too, for the task's C(present)."""
-    uses_daemons: t.ClassVar[bool] = False
-    """Whether it talks HTTP or TCP to daemons, which no Windows host supports."""
+    one_at_a_time: t.ClassVar[bool] = False
+    """Whether an entry must name its cluster, because two of its nodes that ask at the same moment would both be let go."""
 
     def daemons(self, machine: Machine) -> Daemons:
         """Return the access to daemons. Raise MethodError where the system has none."""

@@ -37,7 +37,6 @@ class PatroniMethod(Method):
     """Hand over the lead, and keep the member out of the choice. Leadership does not return by itself: that would be a second pause."""
 
     name = "patroni"
-    uses_daemons = True
     # Commits wait for the synchronous standby, and all writes for the leader.
     short_pause_hurts = True
     units = ("patroni.service",)

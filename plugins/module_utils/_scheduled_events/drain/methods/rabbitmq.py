@@ -51,6 +51,7 @@ class RabbitMQMethod(Method):
     """Put a node into maintenance mode. One that was in it before stays there."""
 
     name = "rabbitmq"
+    one_at_a_time = True
     units: t.ClassVar[t.Sequence[str]] = ("rabbitmq-server.service",)
     options: t.ClassVar[t.Mapping[str, Option]] = {
         "node": Option("text", "the name of this VM's node, such as rabbit@mq1. Left out, it is the one that RabbitMQ's own commands take.", default=""),

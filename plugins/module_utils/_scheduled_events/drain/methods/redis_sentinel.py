@@ -41,7 +41,6 @@ class RedisSentinelMethod(Method):
     """Take Redis out of the choice of the Sentinels. A master hands over before: its writes are paused until a replica has all of them, and is master."""
 
     name = "redis_sentinel"
-    uses_daemons = True
     units = ("redis-sentinel.service", "valkey-sentinel.service")
     # Ten for the failover, and Sentinel reads replica-priority every ten.
     needs_seconds = 20.0

@@ -40,6 +40,18 @@ def test_the_address_of_a_daemon_is_one(url: str, wrong: bool) -> None:
     assert [("drain_methods, entry 1 (asking): url: " in one and "is no address of a daemon" in one) for one in found] == [True] * wrong
 
 
+@pytest.mark.parametrize("kind", ["rabbitmq", "galera"])
+def test_where_two_nodes_at_once_would_be_one_too_many_an_entry_names_its_cluster(kind: str) -> None:
+    words = "cluster is missing: a name for the cluster, the same for all its nodes, whose drains then go one after the other."
+    assert problems([{"method": kind}], [], "linux") == [f"drain_methods, entry 1 ({kind}): {words}"]
+    assert problems([{"method": kind, "cluster": "orders"}], [], "linux") == []
+
+
+@pytest.mark.parametrize("kind", ["slurm", "patroni", "pacemaker", "redis_sentinel", "rabbitmq", "galera"])
+def test_a_method_of_linux_is_refused_by_name_on_windows_hosts(kind: str) -> None:
+    assert problems([{"method": kind}], [], "windows") == [f"drain_methods, entry 1 ({kind}): method {kind} is not supported on Windows hosts."]
+
+
 def test_on_windows_hosts_no_method_talks_to_daemons() -> None:
-    words = "drain_methods, entry 1 (asking): method asking talks to a daemon of its VM, which is not supported on Windows hosts."
+    words = "drain_methods, entry 1 (asking): method asking is not supported on Windows hosts."
     assert problems([{"method": "asking"}], [], "windows") == [words]

@@ -23,7 +23,6 @@ class AskingMethod(Method):
     """The daemon leads, or another member does."""
 
     name = "asking"
-    uses_daemons = True
     options = {
         "url": Option("text", "where the daemon is.", default="http://127.0.0.1:8008", address=True),
         "password_file": Option("text", "its password.", default=""),
