@@ -50,7 +50,7 @@ WRONG_FORMER = {
     "former text": ("haproxy", "drain_methods_former must be a list of methods, and is haproxy"),
     "former file": ([{"method": "tasks", "undo": "c.yml"}], "drain_methods_former, entry 1 (tasks): undo: there is no file c.yml in /"),
     "former key": ([{"method": "tasks", "undoo": "c.yml"}], "drain_methods_former, entry 1 (tasks): there is no option undoo. Options: begin, check, undo."),
-    "former kind": ([{"method": "haproxi"}], "drain_methods_former, entry 1 (haproxi): there is no method haproxi; there are command, haproxy"),
+    "former kind": ([{"method": "haproxi"}], "drain_methods_former, entry 1 (haproxi): there is no method haproxi; there are command, galera, haproxy"),
 }
 RIGHT_FORMER = [{"method": "haproxy", "balancers": ["lb2"]}, {"method": "gone", "name": "x", "by_hand": True}]
 RIGHT = [

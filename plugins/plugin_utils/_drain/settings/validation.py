@@ -97,24 +97,30 @@ def _options(entry: Mapping[str, Any], known: catalogue.Options | None, places: 
             if about.get("required"):
                 found.append(f"{key} is missing: {about.get('description')}{may}")
         elif not _fits(entry[key], about):
-            found.append(f"{key} is wrong: {entry[key]}. It must be: {about.get('description')}")
+            # In place of a file people write the secret.
+            given = "it is no absolute path" if about.get("type") == "path" else entry[key]
+            found.append(f"{key} is wrong: {given}. It must be: {about.get('description')}")
         elif about.get("type") == "task_file" and find_task_file(entry[key], places) is None:
             found.append(f"{key}: there is no file {entry[key]} in {', '.join(places)}.")
         elif about.get("address"):
-            found += _wrong_addresses(key, entry[key])
+            found += _wrong_addresses(key, entry[key], about["default"])
         else:
             found += catalogue.unknown_hosts(key, entry[key], about, hosts)
     return found
 
 
-def _wrong_addresses(key: str, given: Any) -> list[str]:
-    found = []
-    for address in [given] if isinstance(given, str) else given:
-        try:
-            host_and_port(address)
-        except DaemonError as error:
-            found.append(f"{key}: {error}.")
-    return found
+def _wrong_addresses(key: str, given: Any, default: Any) -> list[str]:
+    like, addresses = (default, [given]) if isinstance(given, str) else (default[0], given)
+    words = f"is no address of a daemon; it must be like {like}, without user, path or query."
+    return [f"{key}: {address.rpartition('@')[2][:LONGEST]!r} {words}" for address in addresses if not _is_address(address, like)]
+
+
+def _is_address(given: str, like: str = "HOST:PORT") -> bool:
+    try:
+        host_and_port(given)
+    except DaemonError:
+        return False
+    return ("://" in given) == ("://" in like)
 
 
 def _fits(value: Any, about: Mapping[str, Any]) -> bool:
@@ -144,6 +150,8 @@ def _is_command(value: Any) -> bool:
 
 FORMS: Mapping[str, Callable[[Any], bool]] = {
     "text": lambda value: isinstance(value, str) and bool(value),
+    "path": lambda value: isinstance(value, str) and os.path.isabs(value),
+    "address": lambda value: isinstance(value, str) and _is_address(value),
     "whole": _is_whole,
     "truth": _is_truth,
     "mode": lambda value: isinstance(value, str) and MODE.fullmatch(value) is not None,
@@ -209,8 +217,8 @@ def _former_options(given: Mapping[str, Any], known: catalogue.Options, by_hand:
 
 def _fits_undo(value: Any, kind: str) -> bool:
     """Return whether a value has the form that the undo can use. Numbers and the like are the method's to read."""
-    if kind in ("text", "task_file"):
-        return isinstance(value, str) and (kind == "text" or bool(value))
+    if kind in ("text", "path", "address", "task_file"):
+        return isinstance(value, str) and (kind != "task_file" or bool(value))
     if kind == "texts":
         return len(plain_values.texts(value)) == len(plain_values.items(value)) and not isinstance(value, (str, Mapping))
     return isinstance(value, Mapping) if kind == "mapping" else True

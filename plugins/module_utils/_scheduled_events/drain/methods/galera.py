@@ -65,13 +65,11 @@ class GaleraMethod(Method):
     needs_seconds = 60.0
     short_pause_hurts = True
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "socket": Option("text", "the socket of the server, an absolute path. Left out, it is the one of the client's own configuration.", default=""),
-        "defaults_file": Option(
-            "text", "a file of root (mode 0600) with user and password, which the client reads. Left out, root logs in by its socket.", default=""
-        ),
+        "socket": Option("path", "the socket of the server, an absolute path. Left out, it is that of the client's configuration.", default=""),
+        "defaults_file": Option("path", "a file of root (0600) with the client's user and password. Left out, root logs in by its socket.", default=""),
         "reject_queries": Option("truth", "true (the node refuses queries before it stops: wsrep_reject_queries) or false.", default=True),
         "stop": Option("truth", "true (the service is stopped) or false (it goes on, and a pause of the VM stalls all nodes).", default=True),
-        "units": Option("texts", "the systemd units to stop.", default=["mariadb.service"]),
+        "units": Option("texts", "a list of systemd units to stop.", default=["mariadb.service"]),
         "minimum_nodes": Option("whole", "how many nodes must be left; 0 means more than half of those that there are.", default=0),
         "members": Option(
             "mapping",
@@ -82,18 +80,20 @@ class GaleraMethod(Method):
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
-        if not _is_true(task.options["stop"]) and not _is_true(task.options["reject_queries"]):
+        if not _is_true(task.options["reject_queries"]) and not _is_true(task.options["stop"]):
             raise MethodError("options stop and reject_queries are both false, so that nothing would be done")
+        if _is_true(task.options["stop"]) and not task.listed("units"):
+            raise MethodError("option units is empty, so that nothing would be stopped: name the units, or set stop to false")
         units = SERVICE.find(machine, _of_units(task)) if _is_true(task.options["stop"]) else {}
-        if units and not _ran(units):
-            return {"node": "", "size": 0, "reject": "", "units": units}
         try:
             node = _seen(machine, task)
         except _NotReached:
-            if not task.known or not units:
+            if not units or (_ran(units) and not task.known):
                 raise
-            # Started by a reboot and not ready: it serves nobody, and may be stopped again.
+            # Started by a reboot and not ready, or stopped before: it serves nobody, and may be stopped again.
             return {"node": "", "size": 0, "reject": "", "units": units}
+        if units and not _ran(units):
+            raise MethodError(f"{node.name} answers, and {', '.join(units)} does not run; set option units to what runs it")
         _refuse_if_needed(node, machine, task)
         return {"node": node.name, "size": node.size, "reject": node.reject, "units": units}
 
@@ -127,7 +127,8 @@ class GaleraMethod(Method):
         if isinstance(units, dict) and units:
             names = [word(name, "UNIT") for name in units if units[name] in RAN]
             return f"systemctl start {' '.join(names)}" if names else ""
-        return f'mariadb --execute="{SET_REJECT["NONE"]}"' if finding.get("reject") == "NONE" else ""
+        login = f" --defaults-extra-file={word(options['defaults_file'], 'FILE')}" if options.get("defaults_file") else ""
+        return f'mariadb{login} --execute="{SET_REJECT["NONE"]}"' if finding.get("reject") == "NONE" else ""
 
 
 def _of_units(task: Task) -> Task:

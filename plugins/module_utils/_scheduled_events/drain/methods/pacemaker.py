@@ -123,10 +123,12 @@ class PacemakerMethod(Method):
 
 def _own(pacemaker: Pacemaker, seen: Status, task: Task) -> Node:
     """Return this VM's node. The settings say which it is, or the VM's own daemon; a record never."""
-    name = str(task.options["node"]) or pacemaker.own_node()
-    if name not in seen.nodes:
-        raise MethodError(f"The cluster has no node {printable(name, 100)} but {_listed(seen.nodes)}; set the option node")
-    return seen.nodes[name]
+    name, here = str(task.options["node"]), pacemaker.own_node()
+    if (name or here) not in seen.nodes:
+        raise MethodError(f"The cluster has no node {printable(name or here, 100)} but {_listed(seen.nodes)}; set the option node")
+    if here in seen.nodes and name not in ("", here):
+        raise MethodError(f"option node is {printable(name, 100)}, and this VM's node is {printable(here, 100)} (crm_node --name)")
+    return seen.nodes[name or here]
 
 
 def _lifetime(task: Task) -> str:

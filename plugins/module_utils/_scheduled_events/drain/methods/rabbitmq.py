@@ -65,6 +65,7 @@ class RabbitMQMethod(Method):
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
         node = _status(machine, task)
+        _refuse_other_vm(node.name, machine, task)
         if not node.maintenance and task.options["quorum_critical"] != "ignore":
             _refuse_if_needed(node, machine, task)
         return {"node": node.name, "maintenance": node.maintenance}
@@ -105,6 +106,14 @@ class RabbitMQMethod(Method):
         node = options.get("node") or ""
         named = f" -n {word(node, 'NODE', NODE)}" if node else ""
         return f"rabbitmq-upgrade{named} revive"
+
+
+def _refuse_other_vm(name: str, machine: Machine, task: Task) -> None:
+    """An option that names the node of another VM would drain that one, and call this one drained."""
+    host = machine.commands.run(["uname", "-n"], {"LC_ALL": "C"}, SECONDS).output.strip().partition(".")[0]
+    ours = [one for one in _names(_cluster(machine, task), "disk_nodes") if one.partition("@")[2].partition(".")[0] == host] if task.options["node"] else []
+    if ours and name not in ours:
+        raise MethodError(f"option node is {name}, and the node of this VM is {ours[0]}: correct the option, or leave it out")
 
 
 def _refuse_if_needed(node: _Node, machine: Machine, task: Task) -> None:

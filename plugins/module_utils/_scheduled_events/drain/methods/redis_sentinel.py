@@ -46,7 +46,7 @@ class RedisSentinelMethod(Method):
     needs_seconds = 20.0
     options: t.ClassVar[t.Mapping[str, Option]] = {
         "master": Option("text", "the name that the Sentinels have for the master of this Redis.", default="mymaster"),
-        "address": Option("text", "HOST:PORT of the Redis on this VM: loopback, or an address of the VM.", default="127.0.0.1:6379"),
+        "address": Option("address", "HOST:PORT of the Redis on this VM: loopback, or an address of the VM.", default="127.0.0.1:6379"),
         "sentinels": Option("texts", "a list of HOST:PORT of all Sentinels that watch the master.", default=["127.0.0.1:26379"], address=True),
         "members": Option(
             "mapping",
@@ -54,18 +54,14 @@ class RedisSentinelMethod(Method):
             default={},
             hosts=True,
         ),
-        "pause": Option(
-            "whole", "seconds for which writes may be paused for one event in all, however often a run is killed; 10 for each attempt.", default=30
-        ),
+        "pause": Option("whole", "seconds for which writes may be paused for one event in all, over all runs; 10 for each attempt.", default=30),
         "username": Option("text", "the ACL user. Left out, it is the default user.", default=""),
-        "password_file": Option("text", "a file of root (mode 0600) on the VM with the password of Redis. Left out, none is sent.", default=""),
+        "password_file": Option("path", "a file of root (mode 0600) on the VM with the password of Redis. Left out, none is sent.", default=""),
         "sentinel_username": Option("text", "the ACL user of the Sentinels. Left out, it is the default user.", default=""),
-        "sentinel_password_file": Option(
-            "text", "a file of root (mode 0600) on the VM with the password of the Sentinels. Left out, none is sent.", default=""
-        ),
+        "sentinel_password_file": Option("path", "a file of root (0600) on the VM with the Sentinels' password. Left out, none is sent.", default=""),
         "tls": Option("truth", "true (Redis and the Sentinels are asked over TLS) or false.", default=False),
-        "ca_file": Option("text", "the certificates that sign those of the servers. Left out, those of the system.", default=""),
-        "certificate_file": Option("text", "the certificate that is shown to the servers, with its key in the same file (of root, mode 0600).", default=""),
+        "ca_file": Option("path", "the certificates that sign those of the servers. Left out, those of the system.", default=""),
+        "certificate_file": Option("path", "the certificate that is shown to the servers, with its key in the same file (of root, mode 0600).", default=""),
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
@@ -144,11 +140,15 @@ class RedisSentinelMethod(Method):
 
     def by_hand(self, finding: Values, options: Values) -> str:
         host, _colon, port = str(options.get("address")).rpartition(":")
-        call = f"redis-cli -h {word(host, 'HOST')} -p {word(port, 'PORT')} CONFIG SET"
+        user = f" --user {word(options['username'], 'USER')}" if options.get("username") else ""
+        login = user + (" --askpass" if options.get("password_file") else "") + (" --tls" if str(options.get("tls")).lower() in ("true", "yes") else "")
+        call = f"redis-cli -h {word(host, 'HOST')} -p {word(port, 'PORT')}{login} CONFIG"
         if str(finding.get("priority")) == "0" and finding.get("role") != MASTER:
             return ""
-        priority = f"{call} replica-priority {word(finding.get('priority'), 'PRIORITY')}"
-        return f"{priority}; {call} min-replicas-to-write {word(finding.get('min_replicas'), 'NUMBER')}" if finding.get("role") == MASTER else priority
+        priority = f"{call} SET replica-priority {word(finding.get('priority'), 'PRIORITY')}"
+        if finding.get("role") != MASTER:
+            return priority
+        return f"{priority}; {call} SET min-replicas-to-write {word(finding.get('min_replicas'), 'NUMBER')}; {call} REWRITE"
 
     def shown(self, finding: Values) -> str:
         return f"role {finding.get('role')}, replica-priority {finding.get('priority')}"
@@ -176,7 +176,7 @@ class RedisSentinelMethod(Method):
             except (DaemonError, MethodError) as error:
                 failures.append(str(error))
         if not found:
-            raise MethodError(f"no Sentinel answers: {'; '.join(failures)}"[:LONGEST_MESSAGE])
+            raise MethodError(f"no Sentinel answers: {'; '.join(failures) or 'the option sentinels is empty'}"[:LONGEST_MESSAGE])
         return found
 
     def _unaware(self, machine: Machine, task: Task, own: Redis) -> str:

@@ -43,7 +43,10 @@ class SlurmMethod(Method):
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
-        reason, node = task.reason, _node(machine, task)
+        reason, node, slurm = task.reason, _node(machine, task), Slurm(machine.commands)
+        # It would be drained in place of this VM's, which would be called drained.
+        if node.name != slurm.host_name() and slurm.has_node(slurm.host_name()):
+            raise MethodError(f"option node is {node.name}, and Slurm has a node named like this VM, {slurm.host_name()}: correct it, or leave it out")
         # Single words, so that another VM may keep a copy.
         return {"node": node.name, "left": node.is_out and node.reason != reason}
 

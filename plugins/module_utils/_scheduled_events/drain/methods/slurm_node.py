@@ -110,6 +110,10 @@ class Slurm:
         silent = "*" in state.group(1) or bool(flags & {"NOT_RESPONDING", "UNKNOWN"})
         return Node(name, flags - {"NOT_RESPONDING", ""}, silent, BY_WHOM.sub("", reason.group(1), 1) if reason else "")
 
+    def has_node(self, name: str) -> bool:
+        """Return whether there is a node of this name."""
+        return NODE_NAME.fullmatch(name) is not None and self._run(["scontrol", "show", "node", name]).code == 0
+
     def drain(self, name: str, reason: str) -> None:
         """Have no more jobs started on a node. It takes any reason that the node had before away."""
         self._ask(["scontrol", "update", f"nodename={name}", "state=drain", f"reason={reason}"])

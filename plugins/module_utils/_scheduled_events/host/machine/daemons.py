@@ -224,7 +224,8 @@ def _failed(target: str, error: Exception) -> DaemonError:
     if isinstance(error, http.client.UnknownProtocol):
         return DaemonError(f"{target}: the answer has another version of HTTP")
     why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return DaemonError(f"{target}: {why or type(error).__name__}")
+    hint = "; start it, or correct the address" if isinstance(error, ConnectionRefusedError) else ""
+    return DaemonError(f"{target}: {why or type(error).__name__}{hint}")
 
 
 def read_secret(path: str) -> str:

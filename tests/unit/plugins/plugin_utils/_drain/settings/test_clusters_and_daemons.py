@@ -34,7 +34,7 @@ def test_a_wrong_cluster_is_named(cluster: Any) -> None:
     assert found == f"drain_methods, entry 1: cluster is wrong: {str(cluster)[:100] or 'it is empty'}. {words}"
 
 
-@pytest.mark.parametrize(("url", "wrong"), [("http://127.0.0.1:8008", False), ("db1:8008", False), ("http://a:b", True), ("ftp://a:1", True), ("a", True)])
+@pytest.mark.parametrize(("url", "wrong"), [("http://127.0.0.1:8008", False), ("db1:8008", True), ("http://a:b", True), ("ftp://a:1", True), ("a", True)])
 def test_the_address_of_a_daemon_is_one(url: str, wrong: bool) -> None:
     found = problems([{"method": "asking", "url": url}], [], "linux")
     assert [("drain_methods, entry 1 (asking): url: " in one and "is no address of a daemon" in one) for one in found] == [True] * wrong
@@ -55,3 +55,23 @@ def test_a_method_of_linux_is_refused_by_name_on_windows_hosts(kind: str) -> Non
 def test_on_windows_hosts_no_method_talks_to_daemons() -> None:
     words = "drain_methods, entry 1 (asking): method asking is not supported on Windows hosts."
     assert problems([{"method": "asking"}], [], "windows") == [words]
+
+
+LIKE = "is no address of a daemon; it must be like"
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"method": "patroni", "url": "127.0.0.1:8008"}, f"url: '127.0.0.1:8008' {LIKE} http://127.0.0.1:8008, without user, path or query."),
+        ({"method": "patroni", "url": "http://me:hunter2@127.0.0.1:8008"}, f"url: '127.0.0.1:8008' {LIKE} http://127.0.0.1:8008"),
+        ({"method": "redis_sentinel", "sentinels": ["10.0.0.4:26379", "tcp://10.0.0.5:26379"]}, f"'tcp://10.0.0.5:26379' {LIKE} 127.0.0.1:26379, without"),
+        ({"method": "redis_sentinel", "address": "6379"}, "address is wrong: 6379. It must be: HOST:PORT of the Redis on this VM"),
+        ({"method": "redis_sentinel", "password_file": "hunter2"}, "password_file is wrong: it is no absolute path. It must be: a file of root"),
+        ({"method": "patroni", "config_folder": "etc/patroni.d"}, "config_folder is wrong: it is no absolute path."),
+        ({"method": "galera", "defaults_file": "[client]\npassword=hunter2"}, "defaults_file is wrong: it is no absolute path."),
+    ],
+)
+def test_what_is_written_in_place_of_an_address_or_a_file_is_said_and_no_secret_is_repeated(entry: dict[str, Any], words: str) -> None:
+    (found,) = problems([entry], [], "linux")
+    assert words in found and "hunter2" not in found

@@ -67,6 +67,8 @@ def command(kind: str, before: Any = None, options: Any = None, state: str = "dr
      "systemctl start mariadb.service UNIT"),
     ("galera", {"node": "", "size": 0, "reject": "", "units": {"mariadb.service": "inactive"}}, {}, NOTHING),
     ("galera", {"node": "n1", "size": 3, "reject": "NONE", "units": {}}, {}, 'mariadb --execute="SET GLOBAL wsrep_reject_queries=NONE"'),
+    ("galera", {"node": "n1", "size": 3, "reject": "NONE", "units": {}}, {"defaults_file": "/root/my.cnf"},
+     'mariadb --defaults-extra-file=/root/my.cnf --execute="SET GLOBAL wsrep_reject_queries=NONE"'),
     ("galera", {"node": "n1", "size": 3, "reject": "ALL", "units": {}}, {}, NOTHING),
     ("wsfc", {"node": "SQL1", "state": "Up", "aside": False, "moved": {}}, {"failback": "none"},
      "Resume-ClusterNode -Name $env:COMPUTERNAME -Failback NoFailback"),

@@ -150,7 +150,15 @@ def test_one_that_a_person_has_stopped_stays_so_twice(vm, server, services):
     services.present[UNIT] = "inactive"
     for _twice in range(2):
         assert vm.drain(node()).state == "drained" and vm.undo(node()).state == "undone"
-    assert services.calls == [] and server.asked == [] and services.present[UNIT] == "inactive"
+    assert services.calls == [] and set(server.asked) == {method.SEEN} and services.present[UNIT] == "inactive"
+
+
+@pytest.mark.parametrize(("options", "words"), [({}, f"n1 answers, and {UNIT} does not run; set option units"), ({"units": []}, "option units is empty")])
+def test_a_server_that_no_unit_of_the_settings_runs_is_not_called_drained(vm, server, services, options, words):
+    services.present[UNIT] = "inactive"
+    server.answer = CommandResult(0, server.seen(), "")
+    outcome = vm.drain(node(**options))
+    assert outcome.state == "failed" and words in outcome.error and server.sets() == [] and services.calls == []
 
 
 def test_queries_that_a_person_refuses_stay_refused_also_after_a_restart(vm, server, services):

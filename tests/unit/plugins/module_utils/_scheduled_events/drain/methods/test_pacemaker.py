@@ -116,6 +116,13 @@ def test_the_lifetime_is_the_recorded_one(vm, cluster):
     assert cluster.calls == [*changes("reboot"), *ends("reboot")]
 
 
+def test_the_node_of_another_vm_is_refused_by_both_names(vm, cluster):
+    # As in variables of a group: this VM would be called drained while another one leaves the cluster.
+    outcome = drain(vm, node="vm2")
+    assert outcome.state == "failed" and outcome.error == "1-pacemaker: option node is vm2, and this VM's node is vm1 (crm_node --name)"
+    assert not any("crm_standby" in call for call in cluster.calls)
+
+
 def test_the_node_is_the_one_of_the_settings_and_never_of_the_record(vm, cluster):
     cluster.name = "elsewhere"
     assert drain(vm).error == "1-pacemaker: The cluster has no node elsewhere but vm1, vm2, vm3; set the option node"

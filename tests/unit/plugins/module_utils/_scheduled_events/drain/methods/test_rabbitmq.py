@@ -96,11 +96,13 @@ class FakeRabbit:
         self.running, self.maintenance = {*self.nodes}, set()
         self.partitions, self.connections = {}, 2
         self.critical = NOT_CRITICAL
-        self.answers, self.calls = {}, []
+        self.answers, self.calls, self.host = {}, [], "host"
         self.on_drain = lambda: None
 
     def run(self, line, environment, seconds):
         assert environment == {"LC_ALL": "C"} and seconds == 30 and all(isinstance(one, str) for one in line)
+        if line == ["uname", "-n"]:
+            return CommandResult(0, self.host + "\n", "")
         self.calls.append(" ".join(line))
         command = next(one for one in line[1:] if not one.startswith("-") and "@" not in one)
         if command in self.answers:
@@ -182,6 +184,13 @@ def test_the_option_node_is_asked_everywhere(vm, rabbit):
 def test_what_a_shell_would_read_is_no_name_of_a_node(vm, rabbit, node):
     outcome = vm.drain(mq(node=node))
     assert outcome.state == "failed" and "option node is no name of a RabbitMQ node" in outcome.error and rabbit.calls == []
+
+
+def test_the_node_of_another_vm_is_refused_by_both_names(vm, rabbit):
+    rabbit.nodes, rabbit.host = ["r1@host", "r2@mq2"], "mq2.example.com"
+    outcome = vm.drain(mq(node="r1@host", quorum_critical="ignore"))
+    assert outcome.state == "failed" and rabbit.acts() == []
+    assert outcome.error == "1-rabbitmq: option node is r1@host, and the node of this VM is r2@mq2: correct the option, or leave it out"
 
 
 def test_a_node_that_a_person_put_into_maintenance_mode_stays_there_twice(vm, rabbit):

@@ -730,7 +730,14 @@ def test_a_connection_that_ends_early_says_why(answer, words):
     ("slave", "100", "redis-cli -h 127.0.0.1 -p 6379 CONFIG SET replica-priority 100"),
     ("slave", "0", ""),
     ("slave", "1; reboot", "redis-cli -h 127.0.0.1 -p 6379 CONFIG SET replica-priority PRIORITY"),
-    ("master", "100", "redis-cli -h 127.0.0.1 -p 6379 CONFIG SET replica-priority 100; redis-cli -h 127.0.0.1 -p 6379 CONFIG SET min-replicas-to-write 0"),
+    ("master", "100", "; ".join(f"redis-cli -h 127.0.0.1 -p 6379 CONFIG {one}" for one in
+     ("SET replica-priority 100", "SET min-replicas-to-write 0", "REWRITE"))),
 ])  # fmt: skip
 def test_how_an_operator_puts_it_back(role, priority, expected):
     assert METHOD.by_hand({"role": role, "priority": priority, "min_replicas": "0"}, defaults("redis_sentinel")) == expected
+
+
+def test_by_hand_the_account_and_tls_are_those_of_the_settings_without_the_password():
+    options = {**defaults("redis_sentinel"), "username": "maintenance", "password_file": "/etc/redis/secret", "tls": True}
+    said = METHOD.by_hand({"role": "slave", "priority": "100"}, options)
+    assert said == "redis-cli -h 127.0.0.1 -p 6379 --user maintenance --askpass --tls CONFIG SET replica-priority 100"

@@ -59,7 +59,7 @@ class Cluster:
     def __init__(self, state="IDLE", reason="", jobs=()):
         self.state, self.reason, self.by, self.more = state, reason, "[root@2026-11-27T10:02:13]", ""
         self.jobs = dict(jobs)
-        self.refused = {}
+        self.refused, self.unknown = {}, ()
         self.says = {}
         self.after_resume = "IDLE"
         self.changes, self.asked = [], []
@@ -77,6 +77,8 @@ class Cluster:
         assert line[:3] == ["scontrol", "show", "node"] and len(line) == 4
         reason = self.reason.partition("\n")
         more = f"   Reason={reason[0]} {self.by}" + "".join(f"\n          {text}" for text in reason[2:] if text.strip()) if self.reason else ""
+        if line[3] in self.unknown:
+            return UNKNOWN_NODE
         return CommandResult(0, SHOWN.format(node=line[3], state=self.state, more=more + self.more), "")
 
     def _scontrol_update(self, line):
@@ -173,10 +175,18 @@ def test_by_the_engine_the_finding_is_recorded_and_a_copy_may_keep_it(vm):
 @pytest.mark.parametrize(("host", "option", "name"), [("vm1.internal.cloudapp.net", "", "vm1"), ("vm1", "", "vm1"), ("vm1", "hpc-pg0-1", "hpc-pg0-1")])
 def test_the_node_is_the_one_that_is_set_else_the_short_host_name(host, option, name):
     cluster = Cluster()
-    cluster.host = host
+    cluster.host, cluster.unknown = host, ("vm1",) if option else ()
     assert find(cluster, task(node=option))["node"] == name
     begin(cluster, task({"node": name}, "found", node=option))
     assert cluster.changes[0]["nodename"] == name
+
+
+def test_the_node_of_another_vm_is_refused_by_both_names():
+    # As in variables of a group: this VM would be called drained, because its neighbour is.
+    cluster = Cluster()
+    with pytest.raises(MethodError, match="option node is vm2, and Slurm has a node named like this VM, vm1: correct it, or leave it out"):
+        find(cluster, task(node="vm2"))
+    assert cluster.changes == []
 
 
 @pytest.mark.parametrize("name", ["ALL", "all", "default", "vm[1-3]", "vm1,vm2", "-a", "--help", "vm1 state=down", "vm1\n", "vm1=x", "é", "v" * 65, ".", "_x"])

@@ -157,7 +157,7 @@ def test_another_address_is_not_asked(connected, url):
 def test_an_address_of_the_settings_is_asked_with_its_port_alone(connected):
     daemons = LocalDaemons([f"http://{FOREIGN}:8008", "192.0.2.8:26379"])
     for url in (f"http://{FOREIGN}:8008", "tcp://192.0.2.8:26379"):
-        with pytest.raises(DaemonError, match="Connection refused"):
+        with pytest.raises(DaemonError, match="Connection refused; start it, or correct the address"):
             daemons.exchange(Daemon(url), b"", bool) if url.startswith("tcp") else daemons.request(Daemon(url), "GET", "/")
     for url in (f"http://{FOREIGN}:80", "http://192.0.2.9:8008", "http://192.0.2.8:8008"):
         with pytest.raises(DaemonError, match="not asked"):
