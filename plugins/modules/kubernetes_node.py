@@ -86,8 +86,8 @@ ANNOTATION = "maintenance.azure/event"
 MIRROR = "kubernetes.io/config.mirror"
 MERGE = "application/merge-patch+json"
 DRY_RUN = "All"
-# Pods of one page, and the most that a node is asked for; Kubernetes itself supports 110.
-PAGE, MOST_PODS = 500, 5000
+# Pods of one page, and the most that a node is asked for; Kubernetes itself supports 110. And bytes of one answer.
+PAGE, MOST_PODS, LONGEST_ANSWER = 500, 5000, 16 * 1024 * 1024
 # Seconds after which no further pod is evicted: the rest is for the next look.
 EVICTIONS_WITHIN = 20.0
 # How often a change is tried that somebody else's change has overtaken.
@@ -118,13 +118,15 @@ class Cluster:
         changes = self._dry if body is not None else {}
         try:
             answer = self._client.request(method, path, body=body, serialize=False, _request_timeout=self._timeout, **changes, **more)
-            found = json.loads(answer.data)
+            # A node's kubelet writes pods of its own, as large and as many as it likes, and the controller has other VMs to serve.
+            data = answer.read(LONGEST_ANSWER + 1)
+            found = json.loads(data) if len(data) <= LONGEST_ANSWER else None
         except ApiException as error:
             raise ClusterError(int(error.status or 0), message_of(error.body) or str(error.reason))
         except (HTTPError, OSError, ValueError) as error:
             raise ClusterError(0, str(error))
         if not isinstance(found, dict):
-            raise ClusterError(0, "its answer is no object")
+            raise ClusterError(0, f"its answer is no object, or larger than {LONGEST_ANSWER} bytes")
         return found
 
     def node(self, name: str) -> Json | None:
@@ -137,12 +139,12 @@ class Cluster:
             raise
 
     def pods(self, node: str) -> list[Json]:
-        """Return the pods on a node."""
+        """Return what a drain has to know of the pods on a node."""
         found: list[Json] = []
         more: Json = {}
         while len(found) < MOST_PODS:
             page = self.ask("GET", "/api/v1/pods", field_selector=f"spec.nodeName={node}", limit=PAGE, **more)
-            found += page.get("items") or []
+            found += map(told_pod, page.get("items") or [])
             following = (page.get("metadata") or {}).get("continue")
             if not following:
                 return found
@@ -242,7 +244,7 @@ def work(cluster: Cluster, options: t.Mapping[str, t.Any], now: t.Callable[[], f
     return {
         "changed": before != after or any(one["code"] == 201 for one in evictions),
         "node": after,
-        "pods": [told_pod(pod) for pod in cluster.pods(options["node"])] if after else [],
+        "pods": cluster.pods(options["node"]) if after else [],
         "evictions": evictions,
         "diff": {"before": before or {}, "after": after or {}},
     }

@@ -28,6 +28,8 @@ class Kind:
     """Whether it changes something outside its VM, where its entry does not say it."""
     short_pause_hurts = False
     """Whether a short pause hurts what it drains, so that the default policy drains for it, too."""
+    any_copy = False
+    """Whether what it drains says itself whose drain it is, so that copies of a record that differ do no harm."""
     has_finding = True
     undo_option = ""
     """The option that is its undo in an operator's own words."""
@@ -73,12 +75,8 @@ class Kind:
 
     def agreed(self, copies: Iterable[Any], targets: Sequence[Values]) -> Agreed:
         """Return the finding that a VM gets back from the copies of its record, and in words what they do not agree on."""
-        found: list[dict[str, Any]] = []
-        for before in copies:
-            finding = self.for_replica(before)
-            if finding is not None and finding not in found:
-                found.append(finding)
-        if len(found) > 1:
+        found = [finding for before in copies if (finding := self.for_replica(before)) is not None]
+        if any(finding != found[0] for finding in found) and not self.any_copy:
             return None, ["copies differ on what it found; none of them is used, put it back by hand"]
         return (found[0] if found else None), []
 

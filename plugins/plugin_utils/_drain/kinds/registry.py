@@ -22,7 +22,7 @@ class KindOnVM(Kind):
         super().__init__(name)
         self._classes: list[Method] = [methods[name] for methods in (METHODS, WINDOWS_METHODS) if name in methods]
         said = self._classes[0]
-        self.outside, self.undo_option, self.short_pause_hurts = said.outside, said.undo_option, said.short_pause_hurts
+        self.outside, self.undo_option, self.short_pause_hurts, self.any_copy = said.outside, said.undo_option, said.short_pause_hurts, said.safe_at_once
         self.windows_modules = self._classes[-1].windows_modules
         self.has_finding = type(said).find is not Method.find
 

@@ -125,7 +125,7 @@ OBSERVED: Mapping[str, Callable[[Any], Any]] = {
     "in_service_why": text,
     "answered_at": timestamps.parse,
     "system": text,
-    "services": lambda value: tuple(unit for unit in texts(value) if method_of_unit(unit)),
+    "services": lambda value: tuple(unit for unit in dict.fromkeys(texts(value)) if method_of_unit(unit)),
     "leases": lambda value: tuple(lease for item in items(value) if (lease := _lease(item))),
     "watcher": lambda value: _watcher(value) if isinstance(value, Mapping) else None,
 }

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from typing import Any
 
 import pytest
@@ -106,6 +108,17 @@ def test_all_pages_are_read_up_to_a_limit() -> None:
     assert len(work(cluster, OPTIONS)["pods"]) == module.PAGE + 1 and cluster.asked[2][3]["_continue"] == "next"
     with pytest.raises(ClusterError, match="more than 5000 pods"):
         Played(*[page] * (module.MOST_PODS // module.PAGE)).pods("worker1")
+
+
+@pytest.mark.parametrize(("more", "words"), [(0, ""), (1, "is no object, or larger than 16777216 bytes")])
+def test_an_answer_has_a_limit(more: int, words: str) -> None:
+    class Client:
+        def request(self, *_given: Any, **_options: Any) -> Any:
+            return io.BytesIO(b'{"items": "%s"}' % (b"x" * (module.LONGEST_ANSWER - 13 + more)) + b"never read" * more)
+
+    cluster = Cluster(Client(), 1.0, False)
+    with pytest.raises(ClusterError, match=words) if more else contextlib.nullcontext():
+        assert len(cluster.ask("GET", "/api/v1/pods")["items"]) == module.LONGEST_ANSWER - 13
 
 
 def test_what_is_told_of_a_pod_has_no_environment() -> None:

@@ -11,7 +11,6 @@ from ...core.printable_text import printable
 from ...host.machine.machine import Machine
 from .method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
 from .pacemaker_cluster import IDLE, MARK, Node, NotRunning, Pacemaker, Status
-from .pasted import word
 
 LIFETIMES = ("reboot", "forever")
 # No boot follows these while the event is listed, or none of this machine.
@@ -82,8 +81,6 @@ class PacemakerMethod(Method):
             Pacemaker(machine).set_standby(present["node"], _lifetime(task), task.reason)
 
     def check(self, machine: Machine, task: Task) -> Answer:
-        if task.known.get("aside"):
-            return Answer(DRAINED, note=ASIDE.format(node=printable(task.known.get("node")), agent=printable(task.known["aside"])))
         pacemaker = Pacemaker(machine)
         try:
             seen = pacemaker.status()
@@ -91,22 +88,26 @@ class PacemakerMethod(Method):
         except NotRunning as error:
             # As after a boot, until it is up.
             return Answer(DRAINING, str(error))
+        # By the cluster and the settings, too: another VM may have made up the copy that a record was restored from.
+        if task.known.get("aside") and seen.azure_agent and task.options["azure_agent"] == "step_aside":
+            return Answer(DRAINED, note=ASIDE.format(node=printable(node.name), agent=printable(seen.azure_agent)))
         return _checked(pacemaker, seen, node, task)
 
     def undo(self, machine: Machine, task: Task) -> Answer:
-        if task.finding.get("aside"):
-            return Answer(UNDONE)
         pacemaker = Pacemaker(machine)
         try:
             seen = pacemaker.status()
             node = _own(pacemaker, seen, task)
         except NotRunning as error:
             return Answer(UNDOING, str(error))
+        if task.finding.get("aside") and node.mark != task.reason:
+            return Answer(UNDONE)
         # What another drain, or a person, has put there stays, and so does a reason that somebody has changed.
-        if node.mark == task.reason:
-            pacemaker.end_standby(node.name, _lifetime(task))
-            seen = pacemaker.status()
-            node = _own(pacemaker, seen, task)
+        for lifetime in (_lifetime(task), *LIFETIMES):
+            if node.mark == task.reason:
+                pacemaker.end_standby(node.name, lifetime)
+                seen = pacemaker.status()
+                node = _own(pacemaker, seen, task)
         missing = [state for state in node.states if state in ("offline", "pending", "unclean")]
         if missing:
             return Answer(UNDOING, f"node {node.name} is {', '.join(missing)}")
@@ -117,7 +118,8 @@ class PacemakerMethod(Method):
         if finding.get("standby") or finding.get("aside"):
             return ""
         lifetime = finding.get("lifetime") if finding.get("lifetime") in LIFETIMES else "forever"
-        about = f"--node={word(finding.get('node', ''), 'NODE')} --lifetime={lifetime} --delete"
+        # The record may name another node, which would leave its own standby.
+        about = f'--node="$(crm_node -n)" --lifetime={lifetime} --delete'
         return f"crm_standby {about}; crm_attribute --name={MARK} {about}"
 
 

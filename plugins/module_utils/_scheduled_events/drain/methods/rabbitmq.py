@@ -16,7 +16,6 @@ from ...core.printable_text import LONGEST_NAME, printable
 from ...host.machine.commands import TIMED_OUT, CommandResult
 from ...host.machine.machine import Machine
 from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
-from .pasted import word
 
 # Each command starts an Erlang VM: two seconds on an idle machine, many on a busy one.
 SECONDS = 30.0
@@ -103,9 +102,8 @@ class RabbitMQMethod(Method):
     def by_hand(self, finding: Values, options: Values) -> str:
         if finding.get("maintenance") is True:
             return ""
-        node = options.get("node") or ""
-        named = f" -n {word(node, 'NODE', NODE)}" if node else ""
-        return f"rabbitmq-upgrade{named} revive"
+        # The option stands in a record that the VM has written: another node could be meant.
+        return f"rabbitmq-upgrade{' -n NODE' if options.get('node') else ''} revive"
 
 
 def _refuse_other_vm(name: str, machine: Machine, task: Task) -> None:

@@ -27,7 +27,7 @@ from .redis_handover import (
     wait_in_step,
     way_to_hand_over,
 )
-from .redis_servers import COPY, MASTER, Redis, Server, Watch, master_address, observe_redis, observe_sentinel, said
+from .redis_servers import COPY, LOOPBACK, MASTER, NUMBER, Redis, Server, Watch, master_address, observe_redis, observe_sentinel, said
 from .resp import ErrorReply
 
 # CLIENT PAUSE ... WRITE and CLIENT UNPAUSE.
@@ -134,7 +134,7 @@ class RedisSentinelMethod(Method):
             redis.ask(("CONFIG", "REWRITE"))
         if own.role == MASTER:
             return Answer(UNDONE)
-        unaware = self._unaware(machine, task, own._replace(priority=changed.get("replica-priority", own.priority)))
+        unaware = self._unaware(machine, task, own._replace(priority=changed.get("replica-priority", own.priority)), 0.5)
         left = unaware if own.link_up else f"it is not in step with its master {own.master} yet"
         return Answer(UNDOING, left) if left else Answer(UNDONE)
 
@@ -142,13 +142,13 @@ class RedisSentinelMethod(Method):
         host, _colon, port = str(options.get("address")).rpartition(":")
         user = f" --user {word(options['username'], 'USER')}" if options.get("username") else ""
         login = user + (" --askpass" if options.get("password_file") else "") + (" --tls" if str(options.get("tls")).lower() in ("true", "yes") else "")
-        call = f"redis-cli -h {word(host, 'HOST')} -p {word(port, 'PORT')}{login} CONFIG"
+        call = f"redis-cli -h {word(host, 'HOST', LOOPBACK)} -p {word(port, 'PORT', NUMBER)}{login} CONFIG"
         if str(finding.get("priority")) == "0" and finding.get("role") != MASTER:
             return ""
-        priority = f"{call} SET replica-priority {word(finding.get('priority'), 'PRIORITY')}"
+        priority = f"{call} SET replica-priority {word(finding.get('priority'), 'PRIORITY', NUMBER)}"
         if finding.get("role") != MASTER:
             return priority
-        return f"{priority}; {call} SET min-replicas-to-write {word(finding.get('min_replicas'), 'NUMBER')}; {call} REWRITE"
+        return f"{priority}; {call} SET min-replicas-to-write {word(finding.get('min_replicas'), 'NUMBER', NUMBER)}; {call} REWRITE"
 
     def shown(self, finding: Values) -> str:
         return f"role {finding.get('role')}, replica-priority {finding.get('priority')}"
@@ -179,14 +179,14 @@ class RedisSentinelMethod(Method):
             raise MethodError(f"no Sentinel answers: {'; '.join(failures) or 'the option sentinels is empty'}"[:LONGEST_MESSAGE])
         return found
 
-    def _unaware(self, machine: Machine, task: Task, own: Redis) -> str:
-        """Return which Sentinels have another replica-priority of this Redis than it has; they ask every ten seconds."""
+    def _unaware(self, machine: Machine, task: Task, own: Redis, share: float = 0.0) -> str:
+        """Return which Sentinels have another replica-priority of this Redis than it has, if more than a share: they ask every ten seconds, or lie."""
         try:
             watches = self._watches(machine, task)
         except MethodError as error:
             return str(error)
         found = [watch.sentinel for watch in watches if any(copy.run_id == own.run_id and copy.priority != own.priority for copy in watch.copies)]
-        return f"not yet noticed by Sentinel {', '.join(found)}" if found else ""
+        return f"not yet noticed by Sentinel {', '.join(found)}" if len(found) > share * len(watches) else ""
 
     def _moves_on(self, machine: Machine, task: Task, own: Redis) -> bool:
         """Return whether the Sentinels make another Redis the master, or most of them have."""

@@ -15,6 +15,8 @@ from .resp import ErrorReply, Reply, encode, parse
 
 LONGEST_SAID = 200
 NUMBER = re.compile(r"[0-9]{1,10}")
+# In a command to paste: a record may have the address of another VM's Redis.
+LOOPBACK = re.compile(r"127(\.[0-9]{1,3}){3}|localhost")
 HOST = re.compile(r"[A-Za-z0-9_.:-]{1,255}")
 # Of any cluster. Their addresses get into the record.
 MOST_SERVERS = 64
@@ -165,9 +167,7 @@ def observe_sentinel(server: Server, name: str) -> Watch:
         run_id=about.get("runid", ""),
         flags=_flags(about),
         others=sum(not _flags(one) & DOWN for one in _listed(server, others)),
-        copies=[
-            Copy(f"{one.get('ip')}:{one.get('port')}", one.get("runid", ""), one.get("slave-priority", ""), _flags(one)) for one in _listed(server, copies)
-        ],
+        copies=[Copy(_of(server, one), one.get("runid", ""), one.get("slave-priority", ""), _flags(one)) for one in _listed(server, copies)],
         no_quorum="" if isinstance(quorum, str) and quorum.startswith("OK") else said(quorum),
         coordinates=_coordinates(_info(server, info)),
     )
@@ -179,8 +179,8 @@ def master_address(server: Server, name: str) -> str:
 
 
 def said(reply: Reply) -> str:
-    """Return in words what a server has answered."""
-    return printable(reply.text if isinstance(reply, ErrorReply) else reply, LONGEST_SAID)
+    """Return in words what a server has answered. Only of an error is known that it has no password, see _without()."""
+    return printable(reply.text, LONGEST_SAID) if isinstance(reply, ErrorReply) else f"an unexpected {type(reply).__name__}"
 
 
 def _without(secret: str, reply: Reply) -> Reply:

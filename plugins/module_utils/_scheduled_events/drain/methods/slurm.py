@@ -76,7 +76,7 @@ class SlurmMethod(Method):
         return Answer(DRAINED)
 
     def undo(self, machine: Machine, task: Task) -> Answer:
-        node = _node(machine, task)
+        node, left = _node(machine, task), task.known.get("left") is True
         if node.is_out and node.reason == task.reason:
             if node.is_silent:
                 # Slurm would set it down, with a reason of its own, when a VM that was restarted registers and is not drained.
@@ -85,9 +85,10 @@ class SlurmMethod(Method):
             node = _node(machine, task)
         if node.is_out and node.reason == task.reason:
             return Answer(UNDOING, f"node {node.name} is {node.state}")
-        if node.is_silent and not node.flags & {"DRAIN", "FAIL"} and not _is_left(task):
+        if node.is_silent and not node.flags & {"DRAIN", "FAIL"} and not left:
             return Answer(UNDOING, f"slurmd of node {node.name} does not answer")
-        return Answer(UNDONE, note=_of_others(node) if node.is_out and not _is_left(task) else None)
+        theirs = f"Node {node.name} of Slurm stays {node.state}: its reason is not that of the drain, but {printable(node.reason, LONGEST_REASON)!r}."
+        return Answer(UNDONE, note=theirs if node.is_out and not left else None)
 
     def by_hand(self, finding: Values, options: Values) -> str:
         if finding.get("left") is True:
@@ -102,17 +103,18 @@ def _node(machine: Machine, task: Task) -> Node:
     name = str(task.options["node"] or "") or slurm.host_name()
     if not NODE_NAME.fullmatch(name):
         raise MethodError(f"option node must be the name of one node, and is {printable(name, LONGEST_REASON)!r}")
-    before = task.known.get("node", name)
-    if before != name:
-        raise MethodError(
-            f"the record says node {printable(before, LONGEST_REASON)}, and the settings node {name}: set the option node to the one that was meant"
-        )
+    before = str(task.known.get("node", name))
+    # A copy that a record was restored from may be made up: the other node itself has to say that it is drained by us.
+    if before != name and NODE_NAME.fullmatch(before) and _is_ours(slurm, before, task):
+        raise MethodError(f"the record says node {before}, and the settings node {name}: set the option node to the one that was meant")
     return slurm.node(name)
 
 
-def _is_left(task: Task) -> bool:
-    """Return whether somebody else had put the node out before the drain."""
-    return task.known.get("left") is True
+def _is_ours(slurm: Slurm, name: str, task: Task) -> bool:
+    try:
+        return slurm.node(name).reason == task.reason
+    except MethodError:
+        return False
 
 
 def _is_requeue_due(machine: Machine, task: Task) -> bool:
@@ -141,7 +143,3 @@ def _ids(jobs: t.Sequence[Job]) -> str:
 def _listed(ids: t.Sequence[str]) -> str:
     more = len(ids) - MOST_JOBS
     return ", ".join(ids[:MOST_JOBS]) + (f" and {more} more" if more > 0 else "")
-
-
-def _of_others(node: Node) -> str:
-    return f"Node {node.name} of Slurm stays {node.state}: its reason is not that of the drain, but {printable(node.reason, LONGEST_REASON)!r}."

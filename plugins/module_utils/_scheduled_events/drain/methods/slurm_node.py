@@ -22,7 +22,7 @@ JOB = re.compile(r"([0-9]{1,10}(?:_[0-9]{1,10})?)(?:\+[0-9]{1,10})?")
 STATE = re.compile(r"^ +State=(\S+)", re.MULTILINE)
 # A reason of several lines goes on in lines of ten blanks.
 REASON = re.compile(r"^ +Reason=(.*(?:\n {10}.*)*)", re.MULTILINE)
-BY_WHOM = re.compile(r" \[[^\[\]\n]*@[^\[\]\n]*\]")
+BY_WHOM = re.compile(r" \[[^\[\]\n]*@[^@\[\]\n]*\]")
 # slurmctld cannot be asked, and may be later.
 AWAY = (
     "Unable to contact slurm controller",

@@ -60,7 +60,7 @@ def command(kind: str, before: Any = None, options: Any = None, state: str = "dr
     ("iis", {"sites": {"Default Web Site": "Started", "Old": "Stopped"}, "pools": {"Shop": "Started"}}, {},
      "Start-WebAppPool -Name 'Shop'; Start-Website -Name 'Default Web Site'"),
     ("rabbitmq", {"node": "r1@host", "maintenance": False}, {}, "rabbitmq-upgrade revive"),
-    ("rabbitmq", {"node": "r2@host", "maintenance": False}, {"node": "r1@host"}, "rabbitmq-upgrade -n r1@host revive"),
+    ("rabbitmq", {"node": "r2@host", "maintenance": False}, {"node": "r1@host"}, "rabbitmq-upgrade -n NODE revive"),
     ("rabbitmq", {"node": "r2@host", "maintenance": False}, {"node": "$(id)@host"}, "rabbitmq-upgrade -n NODE revive"),
     ("rabbitmq", {"node": "r1@host", "maintenance": True}, {}, NOTHING),
     ("galera", {"node": "n1", "size": 3, "reject": "NONE", "units": {"mariadb.service": "active", "x;id": "active", "old": "inactive"}}, {},

@@ -39,6 +39,10 @@ def test_what_no_method_is_for_is_not_shown(made_up: Any) -> None:
     assert hints(vm("vm1", methods=(), services=made_up)) == []
 
 
+def test_a_vm_that_says_it_often_is_named_once() -> None:
+    assert hints(vm("vm1", methods=(), services=["db.service"] * 9)) == [HINT.format("vm1")]
+
+
 def test_it_decides_nothing() -> None:
     one = event()
     with_hint, without = (plan(vm("vm1", [one], methods=(), services=services)) for services in (["db.service"], []))

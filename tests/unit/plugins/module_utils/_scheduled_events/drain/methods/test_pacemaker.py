@@ -23,6 +23,7 @@ MEMBERS = {"vm1": "web1", "vm2": "web2", "vm3": "web3"}
 NAMES = {"web1": "vm_0", "web2": "vm_1", "web3": "vm_2"}
 MARK = f"crm_attribute --node=vm1 --name=maintenance-azure --lifetime={{}} --update=maintenance.azure {EVENT}"
 STANDBY = "crm_standby --node=vm1 --lifetime={} --update=on"
+BY_HAND = "crm_standby {0}; crm_attribute --name=maintenance-azure {0}"
 ENDS = ["crm_standby --node=vm1 --lifetime={} --delete", "crm_attribute --node=vm1 --name=maintenance-azure --lifetime={} --delete"]
 
 
@@ -364,6 +365,23 @@ def test_where_azures_agent_runs_it_may_step_aside_or_ignore_it(vm, cluster):
     assert (drain(vm, azure_agent="ignore").state, cluster.calls) == ("drained", changes("forever"))
 
 
+def test_a_copy_of_the_record_that_says_the_cluster_does_it_is_not_believed(vm, cluster):
+    cluster.is_slow = True
+    drain(vm, azure_agent="step_aside")
+    vm.damage(lambda record: record["methods"][0]["before"].update(aside="made-up"))
+    assert drain(vm, azure_agent="step_aside").error == "still on vm1: d1"
+    cluster.live.settle()
+    assert drain(vm, azure_agent="step_aside").state == "drained" and cluster.live.standby
+    assert undo(vm, azure_agent="step_aside").state == "undone" and not cluster.live.standby
+
+
+@pytest.mark.parametrize("lifetime", ["reboot", "made-up"])
+def test_a_lifetime_that_a_copy_of_the_record_makes_up_leaves_no_standby(vm, cluster, lifetime):
+    assert drain(vm).state == "drained" and ("forever", "vm1") in cluster.live.standby
+    vm.damage(lambda record: record["methods"][0]["before"].update(lifetime=lifetime))
+    assert (undo(vm).state, cluster.live.standby, cluster.live.marks) == ("undone", {}, {})
+
+
 # --- killed, and without an answer ----------------------------------------------------------------------------------------
 
 
@@ -487,11 +505,18 @@ def test_all_that_ran_is_waited_for_and_a_copy_keeps_it_unless_it_is_very_much(v
 
 @pytest.mark.parametrize(("before", "words"), [
     ({"node": "vm1", "standby": False, "lifetime": "reboot", "aside": ""},
-     "crm_standby --node=vm1 --lifetime=reboot --delete; crm_attribute --name=maintenance-azure --node=vm1 --lifetime=reboot --delete"),
-    ({"node": "vm1; rm -r /", "lifetime": "`id`"},
-     "crm_standby --node=NODE --lifetime=forever --delete; crm_attribute --name=maintenance-azure --node=NODE --lifetime=forever --delete"),
+     BY_HAND.format('--node="$(crm_node -n)" --lifetime=reboot --delete')),
+    # A record may name a node that somebody else has put into standby.
+    ({"node": "vm2", "lifetime": "`id`"},
+     BY_HAND.format('--node="$(crm_node -n)" --lifetime=forever --delete')),
     ({"node": "vm1", "standby": True}, "nothing to do: it stood so before the drain"),
     ({"node": "vm1", "aside": "az"}, "nothing to do: it stood so before the drain"),
 ])  # fmt: skip
 def test_how_a_person_undoes_it(before, words):
     assert kind_of("pacemaker").by_hand(before, {}, [{}]) == words
+
+
+@pytest.mark.parametrize("kind", ["pacemaker", "slurm"])
+def test_a_copy_that_differs_does_not_keep_a_lost_record_from_coming_back(kind):
+    assert kind_of(kind).agreed([{"node": "vm1"}, {"node": "made-up"}], [{}]) == ({"node": "vm1"}, [])
+    assert kind_of(kind).agreed([{"node": "a b"}, {"node": "vm1"}], [{}]) == ({"node": "vm1"}, [])

@@ -180,6 +180,25 @@ def test_redis_that_has_not_started_yet_is_asked_again():
         scene.find()
 
 
+def test_one_sentinel_that_lies_does_not_keep_the_vm_out_for_ever():
+    scene = Scene("replica")
+    scene.begin()
+    scene.played.noticed()
+    assert scene.check() == Answer("drained")
+    scene.undo()
+    scene.played.noticed()
+    scene.played.sentinels[SENTINELS[0]].copies["B"] = ("7", "slave")
+    assert scene.undo() == Answer("undone")
+
+
+@pytest.mark.parametrize("ip", ["\x1b[2J", "\x01" * 100000, "10.0.0.6 -a", "", "é"])
+def test_a_replica_with_an_address_of_no_form_gets_into_no_record(ip, monkeypatch):
+    scene = Scene("replica")
+    monkeypatch.setitem(ADDRESSES, "X", f"{ip}:6379")
+    scene.played.sentinels[SENTINELS[0]].copies["X"] = ("100", "slave")
+    assert scene.find()["sentinels"] == SENTINELS[1:] and scene.task.finding["replicas"] == ["10.0.0.5:6379", "10.0.0.6:6379"]
+
+
 def test_without_sentinels_nobody_has_noticed():
     scene = Scene("replica")
     scene.begin()
@@ -709,6 +728,14 @@ def test_a_server_that_repeats_the_password_does_not_get_it_into_a_message():
         scene.find()
 
 
+def test_nor_one_that_repeats_it_without_an_error():
+    scene = with_passwords(Scene())
+    for one in scene.played.sentinels.values():
+        one.quorum = b"+s3cret\r\n"
+    with pytest.raises(MethodError, match="an unexpected str$"):
+        scene.find()
+
+
 PROTECTED = b"-DENIED Redis is running in protected mode because protected mode is enabled\r\n"
 
 
@@ -724,6 +751,11 @@ def test_a_connection_that_ends_early_says_why(answer, words):
 
 
 # --- By hand --------------------------------------------------------------------------------------------------------------
+
+
+def test_no_command_to_paste_names_a_redis_of_another_vm():
+    found = METHOD.by_hand({"role": "master", "priority": "no", "min_replicas": "x9"}, {"address": "10.0.0.5:6379"})
+    assert found == "redis-cli -h HOST -p 6379 CONFIG SET replica-priority PRIORITY; redis-cli -h HOST -p 6379 CONFIG SET min-replicas-to-write NUMBER"
 
 
 @pytest.mark.parametrize("role,priority,expected", [
