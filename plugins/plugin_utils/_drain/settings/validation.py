@@ -63,8 +63,6 @@ def _entry(number: int, given: Any, system: str, folders: Sequence[str], places:
         where = f" or a folder in {own_folder}" if own_folder else ""
         guess = suggestion(kind, [*catalogue.built_in(system), *(os.listdir(own_folder) if os.path.isdir(own_folder) else ())])
         return [place + f"method must be {', '.join(catalogue.built_in(system))}{where}{guess}."]
-    if catalogue.needs_cluster(kind) and "cluster" not in entry:
-        return [place + "cluster is missing: a name for the cluster, the same for all its nodes, whose drains then go one after the other."]
     outside = entry.get("outside")
     if "outside" in entry and not _is_truth(outside):
         return [place + f"outside is wrong: {outside}. It must be: true (it changes something outside the VM) or false."]
@@ -75,7 +73,9 @@ def _entry(number: int, given: Any, system: str, folders: Sequence[str], places:
     if packages:
         said = f"the Python of the controller has no package {', '.join(packages)}. To install it: {sys.executable} -m pip install {' '.join(packages)}"
         return [place + said]
-    return [place + words for words in _options(entry, catalogue.options_of(kind, folder, system), places, hosts)]
+    lacks = catalogue.needs_cluster(kind) and "cluster" not in entry
+    alone = ["cluster is missing: a name for the cluster, the same for all its nodes, whose drains then go one after the other."] if lacks else []
+    return [place + words for words in (*alone, *_options(entry, catalogue.options_of(kind, folder, system), places, hosts))]
 
 
 def _folder(kind: str, system: str, folders: Sequence[str]) -> str | None:

@@ -69,7 +69,7 @@ LIKE = "is no address of a daemon; it must be like"
         ({"method": "redis_sentinel", "address": "6379"}, "address is wrong: 6379. It must be: HOST:PORT of the Redis on this VM"),
         ({"method": "redis_sentinel", "password_file": "hunter2"}, "password_file is wrong: it is no absolute path. It must be: a file of root"),
         ({"method": "patroni", "config_folder": "etc/patroni.d"}, "config_folder is wrong: it is no absolute path."),
-        ({"method": "galera", "defaults_file": "[client]\npassword=hunter2"}, "defaults_file is wrong: it is no absolute path."),
+        ({"method": "galera", "cluster": "orders", "defaults_file": "[client]\npassword=hunter2"}, "defaults_file is wrong: it is no absolute path."),
     ],
 )
 def test_what_is_written_in_place_of_an_address_or_a_file_is_said_and_no_secret_is_repeated(entry: dict[str, Any], words: str) -> None:

@@ -755,7 +755,10 @@ def test_a_connection_that_ends_early_says_why(answer, words):
 
 def test_no_command_to_paste_names_a_redis_of_another_vm():
     found = METHOD.by_hand({"role": "master", "priority": "no", "min_replicas": "x9"}, {"address": "10.0.0.5:6379"})
-    assert found == "redis-cli -h HOST -p 6379 CONFIG SET replica-priority PRIORITY; redis-cli -h HOST -p 6379 CONFIG SET min-replicas-to-write NUMBER"
+    assert (
+        found
+        == "redis-cli -h HOST -p 6379 CONFIG SET replica-priority PRIORITY; redis-cli -h HOST -p 6379 CONFIG SET min-replicas-to-write NUMBER; redis-cli -h HOST -p 6379 CONFIG REWRITE"
+    )
 
 
 @pytest.mark.parametrize("role,priority,expected", [
