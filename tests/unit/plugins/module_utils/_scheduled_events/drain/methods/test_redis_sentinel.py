@@ -757,7 +757,8 @@ def test_no_command_to_paste_names_a_redis_of_another_vm():
     found = METHOD.by_hand({"role": "master", "priority": "no", "min_replicas": "x9"}, {"address": "10.0.0.5:6379"})
     assert (
         found
-        == "redis-cli -h HOST -p 6379 CONFIG SET replica-priority PRIORITY; redis-cli -h HOST -p 6379 CONFIG SET min-replicas-to-write NUMBER; redis-cli -h HOST -p 6379 CONFIG REWRITE"
+    call = "redis-cli -h HOST -p 6379 CONFIG"
+    assert found == f"{call} SET replica-priority PRIORITY; {call} SET min-replicas-to-write NUMBER; {call} REWRITE"
     )
 
 
