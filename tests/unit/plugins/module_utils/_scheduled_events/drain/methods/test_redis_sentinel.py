@@ -755,11 +755,8 @@ def test_a_connection_that_ends_early_says_why(answer, words):
 
 def test_no_command_to_paste_names_a_redis_of_another_vm():
     found = METHOD.by_hand({"role": "master", "priority": "no", "min_replicas": "x9"}, {"address": "10.0.0.5:6379"})
-    assert (
-        found
     call = "redis-cli -h HOST -p 6379 CONFIG"
     assert found == f"{call} SET replica-priority PRIORITY; {call} SET min-replicas-to-write NUMBER; {call} REWRITE"
-    )
 
 
 @pytest.mark.parametrize("role,priority,expected", [
