@@ -124,7 +124,7 @@ def test_command_tasks_and_none(windows_fleet: WindowsFleet, tmp_path: Path) -> 
 
 
 WRONG = {
-    "of Linux": ({"method": "pacemaker"}, "method pacemaker is not supported on Windows hosts."),
+    "linux": ({"method": "pacemaker"}, "method pacemaker is not supported on Windows hosts."),
     "quoted": ({"method": "probe_file", "path": 'C:\\a" & del "C:\\b'}, "holds a double quote"),
     "no-sites": ({"method": "iis", "sites": []}, "sites is wrong: []"),
     "no-mapping": ({"method": "wsfc", "replicas": ["sql2"]}, "replicas is wrong: ['sql2']"),
