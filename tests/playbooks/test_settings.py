@@ -12,7 +12,9 @@ import pytest
 from lab.lab import Lab
 from lab.simulator import ROOT
 
-KINDS = "service, probe_file, command, none, slurm, pacemaker, patroni, redis_sentinel, rabbitmq, galera, haproxy, kubernetes, tasks"
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.catalogue import built_in
+
+KINDS = ", ".join(built_in("linux"))
 TASKS = str(ROOT / "roles" / "respond" / "tasks" / "refuse.yml")
 Make = t.Callable[..., Lab]
 TYPO = f"drain_methods, entry 1 (probefile): method must be {KINDS} (did you mean probe_file?)."

@@ -12,7 +12,9 @@ from pathlib import Path
 
 from fleet import HERE, environment
 
-KINDS = "service, probe_file, command, none, slurm, pacemaker, patroni, redis_sentinel, rabbitmq, galera, haproxy, kubernetes, tasks"
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.catalogue import built_in
+
+KINDS = ", ".join(built_in("linux"))
 WRONG = {
     "empty": ([], "at least one method"),
     "text": ("service", "must be a list"),

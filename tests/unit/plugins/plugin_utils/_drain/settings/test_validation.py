@@ -18,7 +18,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core import mod
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.registry import kind_of
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import validation
 
-KINDS = "service, probe_file, command, none, slurm, pacemaker, patroni, redis_sentinel, rabbitmq, galera, haproxy, kubernetes, tasks"
+KINDS = ", ".join(validation.catalogue.built_in("linux"))
 REPOSITORY = pathlib.Path(__file__).resolve().parents[6]
 ROLE = REPOSITORY / "roles" / "drain" / "tasks" / "methods"
 COMMAND = {"method": "command", "begin": "b", "check": ["c"], "undo": "u"}
