@@ -87,7 +87,9 @@ MIRROR = "kubernetes.io/config.mirror"
 MERGE = "application/merge-patch+json"
 DRY_RUN = "All"
 # Pods of one page, and the most that a node is asked for; Kubernetes itself supports 110. And bytes of one answer.
-PAGE, MOST_PODS, LONGEST_ANSWER = 500, 5000, 16 * 1024 * 1024
+PAGE = 500
+MOST_PODS = 5000
+LONGEST_ANSWER = 16 * 1024 * 1024
 # Seconds after which no further pod is evicted: the rest is for the next look.
 EVICTIONS_WITHIN = 20.0
 # How often a change is tried that somebody else's change has overtaken.

@@ -22,6 +22,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import local_machine  # noqa: E402
 
 KILLED = 99
+UNDER_WAY = ("draining", "undoing")
 
 
 class Killing(LocalCommands):
@@ -52,10 +53,7 @@ def main() -> None:
     if stage == "drain":
         found = method.find(machine, task("new"))
         method.begin(machine, task("found", finding=found, present=found))
-        look = lambda: method.check(machine, task("begun", finding=found))  # noqa: E731
-    else:
-        look = lambda: method.undo(machine, task("drained"))  # noqa: E731
-    while (answer := look()).state in ("draining", "undoing"):
+    while (answer := method.check(machine, task("begun", finding=found)) if stage == "drain" else method.undo(machine, task("drained"))).state in UNDER_WAY:
         time.sleep(1)
     print(answer.state)
 

@@ -98,9 +98,9 @@ def test_two_of_three_are_never_out(cluster: Cluster, lab: Lab) -> None:
         lab.simulator.ask("POST", f"/events/{both}/cancel")
         lab.respond(code=None, respond_wait=True)
         assert cluster.in_maintenance() == set()
-        # Without the name of the cluster RabbitMQ itself is asked: a person has taken another node out.
+        # Under another name of the cluster RabbitMQ itself is asked: a person has taken another node out.
         cluster.drain("r2@host")
-        lab.hosts["vm1"]["drain_methods"][0].pop("cluster")
+        lab.hosts["vm1"]["drain_methods"][0]["cluster"] = "another"
         lab.simulator.event("Reboot", ["vm1"], notice=600)
         output = whole(lab.respond(code=None))
         reason = "queue 'orders' in vhost '/' would lose quorum without r1@host: r2@host is in maintenance mode"

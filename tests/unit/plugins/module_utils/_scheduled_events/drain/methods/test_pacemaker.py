@@ -43,12 +43,12 @@ def pacemaker(**options):
     return step("pacemaker", given=options, override={})
 
 
-def drain(vm, event=ALONE, **options):
-    return vm.drain(pacemaker(**options), event=event, members=NAMES)
+def drain(vm, event=None, **options):
+    return vm.drain(pacemaker(**options), event=event or ALONE, members=NAMES)
 
 
-def undo(vm, event=ALONE, **options):
-    return vm.undo(pacemaker(**options), event=event)
+def undo(vm, event=None, **options):
+    return vm.undo(pacemaker(**options), event=event or ALONE)
 
 
 def finding(vm):

@@ -98,8 +98,11 @@ def no_waiting(monkeypatch):
         original(self, *arguments, **options)
         scenes.append(self)
 
+    def sleep(seconds):
+        scenes[-1].played.sleep(seconds)
+
     monkeypatch.setattr(Scene, "__init__", noted)
-    monkeypatch.setattr(time, "sleep", lambda seconds: scenes[-1].played.sleep(seconds))
+    monkeypatch.setattr(time, "sleep", sleep)
 
 
 # --- A replica ------------------------------------------------------------------------------------------------------------

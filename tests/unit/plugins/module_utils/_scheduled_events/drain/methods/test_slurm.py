@@ -19,12 +19,12 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings 
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import EVENT, step
 
 OURS = f"maintenance.azure {EVENT}"
-SHOWN = """NodeName={node} Arch=x86_64 CoresPerSocket=1 
+SHOWN = """NodeName={node} Arch=x86_64 CoresPerSocket=1\x20
    CPUAlloc=0 CPUEfctv=2 CPUTot=2 CPULoad=7.93
    NodeAddr=10.9.0.1 NodeHostName=host Port=17001 Version=22.05.8
-   OS=Linux 6.18.44 #1 SMP PREEMPT_DYNAMIC @0 
+   OS=Linux 6.18.44 #1 SMP PREEMPT_DYNAMIC @0\x20
    State={state} ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A
-   Partitions=all 
+   Partitions=all\x20
    BootTime=2026-11-27T09:28:18 SlurmdStartTime=2026-11-27T10:00:44
    ExtSensorsJoules=n/s ExtSensorsWatts=0 ExtSensorsTemp=n/s
 {more}
