@@ -48,6 +48,8 @@ def lab(tmp_path: pathlib.Path, cluster: Cluster) -> t.Iterator[Lab]:
         host["respond_boot_id"] = "{{ lookup('ansible.builtin.file', '" + str(found.folder / name / "boot_id") + "') }}"
         host["drain_methods"] = [{"method": "pacemaker", "members": {one: one for one in NAMES}}]
     found.all["respond_policy"] = DRAIN_ALL
+    # With the short lease of other tests a look at the cluster is cut off on a busy machine, and its VM then counts as not observed.
+    found.all["respond_timing"]["lease_seconds"] = 30
     yield found
     found.close()
 
@@ -83,8 +85,8 @@ def test_both_nodes_of_one_event_are_held(cluster: Cluster, lab: Lab) -> None:
     lab.simulator.event("Reboot", NAMES, notice=400)
     with Watch(cluster, lab.simulator, "d1") as watch:
         said = lab.respond(code=None)
-    assert "no other node may take over from vm1: vm2: its VM vm2 is hit by the same event" in said
-    assert "no other node may take over from vm2: vm1: its VM vm1 is hit by the same event" in said
+    for one, other in (("vm1", "vm2"), ("vm2", "vm1")):
+        assert f"no other node may take over from {one}: {other}: its VM {other} is hit by the same event" in said, said[-6000:]
     assert lab.simulator.approvals() == [] and cluster.configuration() == {}
     assert {one.nodes[0] for one in watch.seen} == {"vm1"} and watch.pause() == 0
 
