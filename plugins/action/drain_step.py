@@ -10,6 +10,7 @@ from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core.plain_values import flag, mapping
 from ..plugin_utils._drain import steps
 from ..plugin_utils._drain.kinds.registry import kind_of
+from ..plugin_utils._drain.preview_steps import PreviewSteps
 from ..plugin_utils._maintenance.config.timing import wrong_leases
 from ..plugin_utils._settings import tasks_files
 from ..plugin_utils._settings.renamed import refused_variables
@@ -51,7 +52,11 @@ class ActionModule(OnController):
             "record": mapping(request["record"]),
         }
         request |= {"now": datetime.now(timezone.utc).isoformat(), "check_mode": bool(self._task.check_mode)}
-        return steps.Steps.begin(t.cast("steps.Request", request))
+        return _steps(request).begin(t.cast("steps.Request", request))
+
+
+def _steps(request: t.Mapping[str, t.Any]) -> type[steps.Steps]:
+    return PreviewSteps if request["check_mode"] else steps.Steps
 
 
 def _with_folders(settings: dict[str, t.Any], variables: dict[str, t.Any]) -> dict[str, t.Any]:
@@ -61,7 +66,8 @@ def _with_folders(settings: dict[str, t.Any], variables: dict[str, t.Any]) -> di
 
 
 def _go_on(failed: dict[str, t.Any] | None, variables: dict[str, t.Any]) -> steps.Steps:
-    chosen = steps.Steps(dict(variables[REGISTERED]))
+    state = dict(variables[REGISTERED])
+    chosen = _steps(state["request"])(state)
     # A task's name is the operator's own word for it, but for tasks of this collection: they are no concern of who reads the reason.
     message, line = steps.failure(failed["task"] if chosen.kind.names_tasks else "", failed["result"]) if failed else ("", "")
     chosen.go_on(

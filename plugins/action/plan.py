@@ -332,8 +332,8 @@ class _Results:
         self.inventory = list(map(str, hostvars))
 
     def of(self, host: str) -> HostResults:
-        observed, acted, facts = (self._get(host, name) for name in ("observe_result", "__respond_acted", "ansible_facts"))
-        return HostResults(observed, acted, facts, expected_identity.of_variables(self._of(host)))
+        observed, acted, facts, drained = (self._get(host, name) for name in ("observe_result", "__respond_acted", "ansible_facts", "drain_result"))
+        return HostResults(observed, acted, facts, expected_identity.of_variables(self._of(host)), drained)
 
     def absent(self, host: str) -> HostResults:
         """Return the results of a host that takes no part: empty, because what it registered is of an earlier batch, play or run."""

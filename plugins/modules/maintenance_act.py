@@ -30,7 +30,7 @@ extends_documentation_fragment:
   - maintenance.azure.endpoint
   - maintenance.azure.selection
   - maintenance.azure.observation
-attributes: {check_mode: {support: full}, diff_mode: {support: none}, idempotent: {support: full}}
+attributes: {check_mode: {support: full}, diff_mode: {support: partial, details: Of a drain in check mode.}, idempotent: {support: full}}
 """
 
 EXAMPLES = r"""
@@ -44,7 +44,8 @@ vm_settings: {type: dict, returned: with O(vm_settings), description: "The same,
 not_reached: {type: bool, returned: with O(vm_settings), description: That the VM could not be reached.}
 excluded: {type: bool, returned: when it was not asked, description: "That the VM was not asked, for O(vm_settings) excludes it."}
 refused: {type: bool, returned: when it was not asked, description: "That the VM was not asked, for its facts contain settings of this collection."}
-results: {type: list, elements: dict, returned: always, description: "What came of each action, with C(action), C(failed), C(msg) and C(state)."}
+results: {type: list, elements: dict, returned: always, description: "What came of each action, with C(action), C(failed), C(msg) and C(state).
+  In check mode a drain has C(would), what each of its methods would do, and C(state) V(failed) where one would be refused."}
 host_marks: {type: list, elements: str, returned: with O(host_mark), description: "The marks in the directory of the records, its own first."}
 services: {type: list, elements: str, returned: with O(look_for_services), description: The systemd units that run and that a drain method is for.}
 error_kind: {type: str, returned: failure, description: "What went wrong, for programs.", sample: bad_option}

@@ -78,13 +78,22 @@ def test_an_idle_run_and_one_in_check_mode_are_short(make_lab: Make) -> None:
     assert statistics(idle)["next_look_in"] is None or statistics(idle)["next_look_in"] > 0
     event = lab.simulator.event("Freeze", lab.vms, notice=36000, duration_in_seconds=60)
     checked = lab.respond("--check")
-    assert headings(checked) == headings(idle)
-    assert [checked.count(f"{vm}: Would drain for event {event}") for vm in lab.vms] == [1, 1, 1]
+    assert headings(checked)[: len(OBSERVING)] == OBSERVING and headings(checked)[-len(REPORTING) :] == REPORTING
+    for words in (f"Would drain for event {event}: Freeze", f"Would drain for event {event}: 1-probe_file", "1-probe_file: would take "):
+        assert [checked.count(f"{vm}: {words}") for vm in lab.vms] == [1, 1, 1], (words, checked)
     assert statistics(checked)["actions"] > 0
     assert [(lab.records(vm), lab.flag(vm).read_text()) for vm in lab.vms] == [([], "yes\n")] * 3 and lab.simulator.approvals() == []
-    for output in (idle, checked):
-        assert not skipped(output)
-        assert all(lines for _heading, lines in tasks(output))
+    assert not skipped(idle)
+    assert all(lines for _heading, lines in tasks(idle))
+
+
+def test_check_mode_is_red_where_a_drain_would_be_refused(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2"])
+    lab.hosts["web2"]["drain_methods"] = [{"method": "service", "names": ["no-such.service"]}]
+    lab.simulator.event("Freeze", lab.vms, notice=36000, duration_in_seconds=60)
+    checked = lab.respond("--check", code=2)
+    assert "web2: its drain would be refused: 1-service: " in checked and "1-probe_file: would " in checked
+    assert [lab.records(vm) for vm in lab.vms] == [[], []]
 
 
 def test_what_only_shows_has_the_statistics_without_a_task_that_sets_them(make_lab: Make) -> None:

@@ -111,7 +111,8 @@ class Steps:
             steps._refuse(str(error))
         return steps
 
-    def _begin(self) -> None:
+    def _prepare(self) -> str:
+        """Put the methods in order. Return why nothing may be done, or an empty text."""
         request, state = self.request, self.state
         common = (request["record"], request["methods"], request["former"], request["host"], request["system"])
         if self.drains:
@@ -124,14 +125,15 @@ class Steps:
             state["orders"], wrong = method_orders.undo_orders(*common, validation.wrong_former(request["former"], request["folders"], request["places"])), []
         state["parts"] = vm_actions.segments(state["orders"], request["system"])
         state["reports"] = [order["report"] for order in state["orders"] if order["report"]]
-        if request["refused"] or wrong:
-            self._refuse(request["refused"] or " ".join(wrong))
-        elif request["check_mode"]:
-            names = ", ".join(dict.fromkeys(order["id"] for order in state["orders"])) or ("" if self.drains else "nothing")
-            state["would"] = f"Would {request['act']} for event {printable(request['event'].get('event_id'))}: {printable(names)}"
+        return request["refused"] or " ".join(wrong)
+
+    def _begin(self) -> None:
+        state = self.state
+        if wrong := self._prepare():
+            self._refuse(wrong)
         elif not self.drains and not state["orders"]:
             self._act("last")
-        elif not self.drains and request["lease"] and not state["parts"][0]["on_vm"]:
+        elif not self.drains and self.request["lease"] and not state["parts"][0]["on_vm"]:
             # Go on only while the VM is leased for this run.
             self._do("lease", "lease")
         elif state["parts"]:
@@ -247,7 +249,7 @@ class Steps:
         """End. Of a drain, record why nothing was done."""
         self.state["answer"] = {"state": "failed", "error": why}
         request = self.request
-        if not self.drains or request["check_mode"]:
+        if not self.drains:
             self._end()
             return
         common = {"event_id": request["event"].get("event_id"), "event": request["event"], "lease": request["lease"]}

@@ -31,6 +31,8 @@ class HostResults(NamedTuple):
     """The result of the last task that took actions without observing."""
     facts: Any
     expected_identity: Mapping[str, str]
+    drained: Any = None
+    """The result of role drain."""
 
 
 def observation(host: str, found: HostResults, settings: VMSettings, before: Mapping[str, Any], asked: Sequence[Mapping[str, Any]] = ()) -> Observation:

@@ -220,6 +220,8 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
     state = {**state, "plan": plan, "planned_at": now, "start_gate": start_gate}
     if state["sharing"] and not _reachable(state):
         return _end(state)
+    if state["request"]["check_mode"] and state["is_taken"]:
+        return _end({**state, "plan": _with_refused_drains(plan, state["assignments"], results)})
     if state["number"] >= MOST_ITERATIONS:
         return _end({**state, "plan": _with_problem(plan, USED_UP)})
     older = [host for host in plan["differing"] if host in _reachable(state) and host not in state["contact"]]
@@ -292,6 +294,8 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
     """Return the state with the next iteration, by a new plan."""
     request = state["request"]
     actions = plan["actions"]
+    if request["check_mode"] and (drains := [action for action in actions if action["action"] == "drain"]):
+        return _preview(state, drains)
     if not actions or request["check_mode"]:
         is_over = plan["done"] or not request["wait"] or request["check_mode"] or _left(state, now) <= 0
         return _confirm_or_end(state, plan, now) if is_over else _wait(state, plan, now)
@@ -324,6 +328,23 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
         "silent_asked_at": now if asks_silent else state["silent_asked_at"],
         "marks": state["marks"] or (shared_folders.marks(request["secret"], state["vms"]) if acquires else {}),
     }
+
+
+def _preview(state: State, drains: Sequence[Mapping[str, Any]]) -> State:
+    """Let role drain, in check mode, say what each drain would do."""
+    assigned: dict[str, Taken] = {}
+    for action in drains:
+        taken = assigned.setdefault(str(action["host"]), {"iteration": _iteration(state), "on_vm": [], "by_tasks": []})
+        taken["by_tasks"].append({**action, "keeper_path": ""})
+    stages = assignments.stages_of(assigned)
+    return {**state, **nothing(), "do": "by_tasks", "assignments": assigned, "stages": stages, "contact": list(assigned), "is_taken": True}
+
+
+def _with_refused_drains(plan: dict[str, Any], assigned: Mapping[str, Taken], results: Results) -> dict[str, Any]:
+    """Return the plan with the drains that would be refused: a rehearsal that ends well must have found none."""
+    answers = {host: plain_values.mapping(results(host).drained) for host in assigned}
+    refused = [f"{host}: its drain would be refused: {answer.get('error')}" for host, answer in answers.items() if answer.get("state") == "failed"]
+    return {**plan, "fails": [*plan["fails"], *refused]}
 
 
 def _with_problem(plan: dict[str, Any], problem: str) -> dict[str, Any]:

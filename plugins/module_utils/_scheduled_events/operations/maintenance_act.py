@@ -153,9 +153,7 @@ class Acting:
             lease = self._under_lease(action)
             return self._told(Undo(undo_order(action), self._journal(action, lease), with_limit(self._machine, lease.limit)).run())
         if name == "drain":
-            if self._access.check_mode:
-                return {"state": "draining", "changed": True}
-            return self._drain(action)
+            return self._preview(action) if self._access.check_mode else self._drain(action)
         if name == "take_over":
             return self._take_over(action)
         raise OrderError(f"action is {name!r}; known are {', '.join(ACTIONS)}")
@@ -166,6 +164,18 @@ class Acting:
         lease = self._under_lease(action)
         outcome = Drain(drain_order(action), self._journal(action, lease), with_limit(self._machine, lease.limit), self._identity).run()
         return dict(self._told(outcome), warning=outcome.warning, handover=dict(outcome.handover))
+
+    def _preview(self, action: Action) -> Result:
+        """Return what a drain would do. A Windows VM is not asked: its modules skip what they would run, in check mode."""
+        if self._host.system == "windows":
+            return {"state": "draining", "changed": True}
+        from ..drain.preview import preview  # as in _take
+
+        # Reading needs no lease.
+        record = self._journal(action, self._under_lease({"event_id": action.get("event_id")})).read()
+        found = preview(drain_order(action), record, self._machine)
+        error = "; ".join(found.refused) or None
+        return {"state": "failed" if error else "draining", "error": error, "changed": True, "was": dict(found.before), "would": dict(found.after)}
 
     def _told(self, outcome: Outcome) -> Result:
         """Return a drain or an undo as a result. What an operator has to know all the same is a warning, too."""
@@ -246,6 +256,8 @@ def act_on_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
     changed = any(result["changed"] for result in results)
     marks = acting.leave_mark()
     found = {**acting.observe(), **marks, **acting.services()} if options["observe"] else {}
+    if shown := [result for result in results if result.get("would")]:
+        found["diff"] = {when: {key: text for result in shown for key, text in result[of].items()} for when, of in (("before", "was"), ("after", "would"))}
     if found.get("failed"):
         raise Failed(found["msg"], error_kind=found["error_kind"], changed=changed, results=results)
     return dict(found, changed=changed, results=results)

@@ -38,6 +38,8 @@ class Kind:
     """Modules of other collections that its tasks use on the controller, whatever system the VM has."""
     controller_packages: Sequence[str] = ()
     """Python packages that they need there."""
+    finds_in_check_mode = False
+    """Whether its find.yml only reads, also in check mode: what it would do is shown there."""
     answer_fact = "method_answer"
     """The fact that its tasks set at their end."""
     names_tasks = True

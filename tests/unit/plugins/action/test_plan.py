@@ -197,7 +197,9 @@ def test_runs_have_names_of_their_own() -> None:
 
 def test_in_check_mode_a_run_has_no_name_and_nothing_is_taken() -> None:
     found = Play(a=drained("a")).begin(check_mode=True)
-    assert (found["run"], found["do"], found["actions"], found["request"]["check_mode"]) == ("", "end", {}, True)
+    assert (found["run"], found["do"], found["actions"], found["request"]["check_mode"]) == ("", "by_tasks", {}, True)
+    assert [(stage["name"], stage["place"]) for stage in found["stages"]] == [("drain", 0)], "role drain says what it would do, and nothing else is taken"
+    assert Play(a=observed("a")).begin(check_mode=True)["do"] == "end"
 
 
 def test_the_statistics_of_workflows_come_with_the_end_of_a_pass_and_with_a_state_that_is_only_shown() -> None:

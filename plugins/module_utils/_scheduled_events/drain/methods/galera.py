@@ -97,6 +97,12 @@ class GaleraMethod(Method):
         _refuse_if_needed(node, machine, task)
         return {"node": node.name, "size": node.size, "reject": node.reject, "units": units}
 
+    def would(self, machine: Machine, task: Task) -> str:
+        name, size = task.present["node"], task.present["size"]
+        does = [f"refuse queries on {name}"] if _is_true(task.options["reject_queries"]) and task.present["reject"] == "NONE" else []
+        does += [f"stop {', '.join(task.listed('units'))}"] if _ran(task.present["units"]) else []
+        return f"would {' and '.join(does)}; {size - 1} of {size} nodes would stay" if does else "would leave it as it is"
+
     def begin(self, machine: Machine, task: Task) -> None:
         if _is_true(task.options["reject_queries"]) and task.present["reject"] == "NONE":
             _ask(machine, task, SET_REJECT["ALL"])

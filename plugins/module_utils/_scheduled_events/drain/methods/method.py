@@ -82,7 +82,7 @@ class Task(t.NamedTuple):
     environment: t.Mapping[str, str]
     """The event, for commands."""
     present: Values = {}
-    """What find() has returned right before; for handover() and begin(), and for undo() of a method that finds_for_undo. The finding is that of the
+    """What find() has returned right before; for would(), handover() and begin(), and for undo() of a method that finds_for_undo. The finding is that of the
     first time."""
     resources: t.Sequence[str] = ()
     """The VMs that the event names."""
@@ -155,6 +155,10 @@ class Method(abc.ABC):
     def handover(self, machine: Machine, task: Task) -> t.Mapping[str, str]:
         """Return what another host has to do before begin() can act, or {}. The controller does it where its variables name that host."""
         return {}
+
+    def would(self, machine: Machine, task: Task) -> str:
+        """Return what begin() would do, and what would move where, for check mode. It changes nothing."""
+        return f"would drain: {self.shown(task.present)}" if task.present else "would drain"
 
     @abc.abstractmethod
     def begin(self, machine: Machine, task: Task) -> None:

@@ -14,6 +14,9 @@ class NoMethod(Method):
 
     name = "none"
 
+    def would(self, machine: Machine, task: Task) -> str:
+        return "nothing to do"
+
     def begin(self, machine: Machine, task: Task) -> None:
         pass
 

@@ -75,6 +75,16 @@ class PacemakerMethod(Method):
             **_packed(expected),
         }
 
+    def would(self, machine: Machine, task: Task) -> str:
+        name, aside = task.present["node"], task.present["aside"]
+        if aside or task.present["standby"]:
+            return f"would leave {name} to {aside}" if aside else f"would leave {name} in standby, as it is"
+        pacemaker = Pacemaker(machine)
+        seen = pacemaker.status()
+        future = _future(pacemaker, seen, seen.nodes[name], task).resources
+        moves = [f"{one} to {', '.join(sorted(future[one].settled - {name}))}" for one in _unpacked(task.present) if one in future]
+        return f"would put {name} into standby, and move {'; '.join(moves) or 'nothing'}"
+
     def begin(self, machine: Machine, task: Task) -> None:
         present = task.present
         if not present["aside"] and not present["standby"]:
@@ -149,12 +159,17 @@ def _expected(pacemaker: Pacemaker, seen: Status, node: Node, task: Task) -> lis
     state = pacemaker.state_of(seen.controller)
     if state != IDLE and not task.must_begin:
         raise NotYet(f"the cluster is still at work: {state}")
-    hit = [one.name for one in seen.nodes.values() if one.name != node.name and not one.states and _hit(one, task)]
-    here, future = seen.on(node.name), pacemaker.without([node.name, *hit])
+    here, future = seen.on(node.name), _future(pacemaker, seen, node, task)
     stuck = [name for name in here if name not in future.resources or not future.resources[name].settled - {node.name}]
     if stuck and task.options["unmovable"] == "refuse":
         raise MethodError(f"{_listed(stuck)} can run on no other node (constraints, capacity, or not managed); {node.name} was left in service")
     return [name for name in here if name not in stuck]
+
+
+def _future(pacemaker: Pacemaker, seen: Status, node: Node, task: Task) -> Status:
+    """Return how the cluster would end up without the node, and without those that the event hits, too."""
+    hit = [one.name for one in seen.nodes.values() if one.name != node.name and not one.states and _hit(one, task)]
+    return pacemaker.without([node.name, *hit])
 
 
 def _refusals(seen: Status, node: Node, task: Task) -> list[str]:

@@ -78,6 +78,13 @@ class PatroniMethod(Method):
             finding["to"] = candidate(view, me, rules)
         return {**finding, "alone": _is_alone(view, me, finding.get("to", ""), rules, task)}
 
+    def would(self, machine: Machine, task: Task) -> str:
+        name, to = task.present["member"], task.present.get("to")
+        does = [f"switch over from {name} to {to}"] if to else []
+        if not _leader_only(task) and not task.present["out"]:
+            does.append(f"keep {name} from leading and from being synchronous")
+        return f"would {' and '.join(does) or f'leave {name} as it is'}"
+
     def begin(self, machine: Machine, task: Task) -> None:
         if _leader_only(task) or task.present["out"] or _file_state(machine, task) == "another event":
             return

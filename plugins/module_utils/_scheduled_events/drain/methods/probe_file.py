@@ -41,6 +41,12 @@ class ProbeFileMethod(Method):
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
         return dict(machine.flag_files.describe(task.options["path"]))
 
+    def would(self, machine: Machine, task: Task) -> str:
+        path, is_there = task.options["path"], task.present.get("kind") != "absent"
+        if is_there is not _removes(task):
+            return f"{path} is {'there' if is_there else 'not there'}, as it should be"
+        return f"would take {path} away" if is_there else f"would create {path}"
+
     def begin(self, machine: Machine, task: Task) -> None:
         absent = task.present.get("kind") == "absent"
         if _removes(task) and not absent:

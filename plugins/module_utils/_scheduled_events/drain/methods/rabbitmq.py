@@ -69,6 +69,13 @@ class RabbitMQMethod(Method):
             _refuse_if_needed(node, machine, task)
         return {"node": node.name, "maintenance": node.maintenance}
 
+    def would(self, machine: Machine, task: Task) -> str:
+        node = task.present["node"]
+        if task.present["maintenance"]:
+            return f"would leave {node} in maintenance mode, as it is"
+        closed = _status(machine, task).connections
+        return f"would put {node} into maintenance mode: {closed} client connection(s) are closed, and leaders of queues move to other nodes"
+
     def begin(self, machine: Machine, task: Task) -> None:
         # What a person put into maintenance mode is not drained again. Ours is: an attempt before may have been killed half-way.
         if not task.present["maintenance"] or task.finding.get("maintenance") is False:

@@ -90,6 +90,12 @@ class RedisSentinelMethod(Method):
             "way": way,
         }
 
+    def would(self, machine: Machine, task: Task) -> str:
+        found = task.present
+        if found["role"] != MASTER:
+            return "would keep this replica from becoming master (replica-priority 0)"
+        return f"would hand over from {found['master']} to {' or '.join(found['replicas'])} ({found['way']})"
+
     def begin(self, machine: Machine, task: Task) -> None:
         redis = self._redis(machine, task)
         if task.present["role"] != MASTER:

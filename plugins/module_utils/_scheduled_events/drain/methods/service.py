@@ -31,6 +31,10 @@ class ServiceMethod(Method):
             raise MethodError(f"The option names holds {', '.join(unknown)}, which systemd does not know on this VM.")
         return {one.name: "activating" if _starts(one) else one.state for one in found}
 
+    def would(self, machine: Machine, task: Task) -> str:
+        ran = [name for name, state in task.present.items() if state in RAN]
+        return f"would stop {', '.join(ran)}" if ran else "nothing of it runs"
+
     def begin(self, machine: Machine, task: Task) -> None:
         machine.services.stop(task.listed("names"))
 

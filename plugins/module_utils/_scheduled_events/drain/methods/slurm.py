@@ -50,6 +50,12 @@ class SlurmMethod(Method):
         # Single words, so that another VM may keep a copy.
         return {"node": node.name, "left": node.is_out and node.reason != reason}
 
+    def would(self, machine: Machine, task: Task) -> str:
+        name, jobs = task.present["node"], Slurm(machine.commands).jobs(task.present["node"])
+        about = {"wait": "wait for", "requeue": "requeue", "leave": "leave"}[task.options["jobs"]]
+        first = f"would leave node {name}, which is out already," if task.present["left"] else f"would drain node {name}"
+        return f"{first} and {about} jobs {_ids(jobs)}" if jobs else f"{first}; no job is on it"
+
     def begin(self, machine: Machine, task: Task) -> None:
         slurm, node = Slurm(machine.commands), _node(machine, task)
         # What somebody else has put out stays as it is: a second drain would take the reason away.

@@ -82,6 +82,7 @@ class HAProxy(KindInParts[Place]):
     name = "haproxy"
     outside = True
     names_tasks = False
+    finds_in_check_mode = True
 
     def target(self, given: Values, host: str, by_hand: bool) -> dict[str, Any]:
         balancers = [] if by_hand else plain_values.texts(given.get("balancers"))

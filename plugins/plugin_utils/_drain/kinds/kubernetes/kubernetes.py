@@ -36,6 +36,7 @@ class Kubernetes(KindInParts[Node]):
     name = "kubernetes"
     outside = True
     names_tasks = False
+    finds_in_check_mode = True
     controller_modules = ("kubernetes.core.k8s_drain",)
     controller_packages = ("kubernetes",)
 

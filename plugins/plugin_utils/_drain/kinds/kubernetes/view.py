@@ -31,6 +31,8 @@ class View(TypedDict):
     refused: str
     """Why the drain does not begin, or cannot end; empty where nothing is against it."""
     found: dict[str, Any]
+    would: str
+    """What a drain would do."""
     to_evict: list[dict[str, str]]
     checked: Answer
     undone: Answer
@@ -93,6 +95,7 @@ def view(observed: Any, before: Any, options: Any) -> View:
         "lost": lost,
         "refused": refused,
         "found": {"node": name, **{key: plain_values.flag(was.get(key)) is True for key in ("unschedulable", "ready")}},
+        "would": f"would {'leave' if plain_values.flag(was.get('unschedulable')) else 'cordon'} node {name}{_evicted(pods)}",
         "to_evict": [] if refused or schedulable else [{"namespace": one.namespace, "name": one.name, "uid": one.uid} for one in pods if not one.ending],
         "checked": _checked(refused, schedulable, pods, answers),
         "undone": _undone(lost, node, name, event, plain_values.mapping(before)),
@@ -134,6 +137,11 @@ def _refused(node: Mapping[str, Any], name: str, event: str, pods: Sequence[Pod]
         if against:
             words.append(f"{_named(pod.place for pod in against)} {reason} ({option})")
     return f"node {name}: {'; '.join(words)}" if words else ""
+
+
+def _evicted(pods: Sequence[Pod]) -> str:
+    leaving = [pod.place for pod in pods if not pod.ending]
+    return f", and evict {len(leaving)} pod(s): {_named(leaving)}" if leaving else ", and evict nothing"
 
 
 def _answers(given: Any) -> dict[str, tuple[int, str]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.preview_steps import PreviewSteps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import Came, Steps, failure
 from ansible_collections.maintenance.azure.tests.unit.plugins import builders
 
@@ -35,7 +36,8 @@ def begin(own: pathlib.Path, *methods: Any, act: str = "drain", **more: Any) -> 
         "places": [str(own)], "event": EVENT, "record": {}, "deadline": "", "rule": {}, "lease": {}, "verify": False, "keep_phase": False, "vm_id": "vm-1",
         "vm_name": "web1", "boot_id": "boot-1", "keeper": "", "now": "2026-11-24T12:00:00", "check_mode": False, "refused": "",
     }  # fmt: skip
-    return Steps.begin({**request, **more})  # type: ignore[typeddict-item]
+    kind = PreviewSteps if more.get("check_mode") else Steps
+    return kind.begin({**request, **more})  # type: ignore[typeddict-item]
 
 
 def record(*methods: Mapping[str, Any], **more: Any) -> dict[str, Any]:
@@ -166,11 +168,48 @@ def test_a_drained_vm_is_verified_whatever_the_settings_say_by_now(own: pathlib.
 
 def test_check_mode_says_what_would_be_done(own: pathlib.Path) -> None:
     steps = begin(own, SERVICE, OWN, check_mode=True)
-    assert (place(steps), steps.state["would"], steps.result()["state"]) == ("end", "Would drain for event E1: 1-service, 2-own", "draining")
+    assert (place(steps), steps.state["would"]) == ("act 1-service", ["web1: Would drain for event E1: 1-service, 2-own"])
+    steps.go_on(acted("draining", would={"1-service": "would stop app", "3-made-up": "x"}))
+    lines = ["web1: 1-service: would stop app", "web1: 2-own: its tasks are not run in check mode"]
+    assert (place(steps), steps.state["would"][1:], steps.result()["state"]) == ("end", lines, "draining")
     undo = begin(own, OWN, act="undo", check_mode=True, record=record({}))
-    assert (place(undo), undo.state["would"], undo.result()["state"]) == ("end", "Would undo for event E1: 1-own", "undoing")
+    assert (place(undo), undo.state["would"], undo.result()["state"]) == ("end", ["web1: Would undo for event E1: 1-own"], "undoing")
     nothing = begin(own, act="undo", check_mode=True)
-    assert (nothing.state["would"], nothing.result()["state"]) == ("Would undo for event E1: nothing", "undone")
+    assert (nothing.state["would"], nothing.result()["state"]) == (["web1: Would undo for event E1: nothing"], "undone")
+
+
+@pytest.mark.parametrize(
+    ("came", "line", "state"),
+    [
+        (said("found", finding={"server": "web1"}, would="would set web1 to drain"), "would set web1 to drain", "draining"),
+        (said("found", finding={"server": "web1"}), "would drain: server web1", "draining"),
+        (BROKEN, "would be refused: A task: why", "failed"),
+        (said("found"), "would be refused: haproxy: find.yml must end", "failed"),
+    ],
+)
+def test_check_mode_asks_a_method_of_ours_that_is_tasks_and_goes_on(own: pathlib.Path, came: Came, line: str, state: str) -> None:
+    steps = begin(own, {"method": "haproxy", "balancers": ["lb1"]}, SERVICE, check_mode=True)
+    assert place(steps) == "find"
+    steps.go_on(came)
+    assert steps.state["would"][1].startswith(f"web1: 1-haproxy: {line}") and place(steps) == "act 2-service"
+    steps.go_on(acted("draining", would={"2-service": "would stop app"}))
+    assert (place(steps), steps.result()["state"]) == ("end", state)
+
+
+def test_check_mode_fails_where_a_drain_would(own: pathlib.Path) -> None:
+    for came, words in (
+        (acted("failed", error="1-service: no unit app", would={"1-service": "would be refused: no unit app"}), "no unit app"),
+        (acted("lost"), "has answered lost"),
+        (Came(result={}), "has not answered"),
+        (BROKEN, "why"),
+    ):
+        steps = begin(own, SERVICE, check_mode=True)
+        steps.go_on(came)
+        assert place(steps) == "end"
+        assert (steps.result()["state"], words in str(steps.result()["error"])) == ("failed", True), came
+    steps = begin(own, SERVICE, check_mode=True)
+    steps.go_on(AWAY)
+    assert steps.result()["state"] == "unreachable"
 
 
 OUTSIDE = {**OWN, "outside": True}

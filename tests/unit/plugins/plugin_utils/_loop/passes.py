@@ -68,6 +68,7 @@ class Pass:
         self.observed: dict[str, Any] = {host: observation(host) for host in hosts}
         self.acted: dict[str, Any] = {}
         self.facts: dict[str, Any] = {}
+        self.drained: dict[str, Any] = {}
         self.left: set[str] = set()
         """Hosts that have left the play: what they have registered stays as it is."""
         self.asked_for: list[str] = []
@@ -83,7 +84,7 @@ class Pass:
 
     def _results(self, host: str) -> HostResults:
         self.asked_for.append(host)
-        return HostResults(self.observed.get(host), self.acted.get(host), self.facts.get(host), {})
+        return HostResults(self.observed.get(host), self.acted.get(host), self.facts.get(host), {}, self.drained.get(host))
 
     def begin(self, present: Sequence[str] | None = None, **more: Any) -> State:
         self.asked_for = []

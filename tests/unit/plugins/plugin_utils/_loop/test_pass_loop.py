@@ -194,6 +194,16 @@ def test_in_check_mode_it_ends_with_what_it_would_do(monkeypatch: pytest.MonkeyP
     assert len(its.planned) == 1
 
 
+@pytest.mark.parametrize(("state", "fails"), [("draining", []), ("failed", ["vm1: its drain would be refused: no quorum"])])
+def test_in_check_mode_each_drain_is_asked_once_and_one_that_would_be_refused_fails(monkeypatch: pytest.MonkeyPatch, state: str, fails: list[str]) -> None:
+    its = Pass(monkeypatch, plan(step("write"), step("drain")))
+    its.begin(check_mode=True, settings={"run": {"id": ""}})
+    (asked,) = its.state["assignments"]["vm1"]["by_tasks"]
+    assert (its.state["do"], asked["action"], its.state["actions"], its.state["contact"]) == ("by_tasks", "drain", {}, ["vm1"])
+    its.drained["vm1"] = {"state": state, "error": "no quorum"}
+    assert (its.go_on()["do"], its.state["plan"]["fails"], len(its.planned)) == ("end", fails, 2)
+
+
 def test_in_check_mode_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan())
     assert its.begin(check_mode=True)["do"] == "end"

@@ -11,6 +11,7 @@ import os
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.engine import Drain
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer, Method
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import Identity, drain_order, undo_order
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.preview import preview
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.undo import Undo
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import LocalCommands
@@ -128,6 +129,10 @@ class Vm:
 
     def undo(self, *steps, **keys):
         return Undo(undo_order(dict({"event": ABOUT, "methods": list(steps)}, **keys)), self.journal(), self.machine).run()
+
+    def would(self, *steps, **keys):
+        """What check mode says of a drain: the texts in order."""
+        return list(preview(drain_order(dict({"event": ABOUT, "methods": list(steps)}, **keys)), self.journal().read(), self.machine).after.values())
 
     def record(self):
         return self.records.read(EVENT)

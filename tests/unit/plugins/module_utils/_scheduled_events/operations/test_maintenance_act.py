@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer, MethodError, NotYet
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.failover_cluster import ClusterRole, ClusterState
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations import maintenance_act as module
@@ -212,7 +212,44 @@ def test_check_mode_touches_nothing(act, method):
     )
     assert [result.get("state") for result in found["results"]] == [None, "draining", "undoing", "approved", None]
     assert [result["failed"] for result in found["results"]] == [False] * 5
-    assert (method.calls, act.endpoint.posted(), os.path.exists(act.vm.files.where)) == ([], [], False)
+    # A drain looks, and says what it would do.
+    assert (method.calls, act.endpoint.posted(), os.path.exists(act.vm.files.where)) == (["find"], [], False)
+    assert found["results"][1]["would"] == {"1-scripted": "would drain: was in"}
+    assert found["diff"] == {"before": {"1-scripted": "was in"}, "after": {"1-scripted": "would drain: was in"}}
+
+
+def test_check_mode_says_what_would_be_refused_and_asks_the_others(act, method):
+    act.check_mode = True
+    wrong = step("service", "1-service", given={"names": ["no-such.service"]})
+    (found,) = act(drain(methods=[wrong, step(identifier="2-scripted")], lease=LEASE))["results"]
+    assert (found["state"], found["failed"]) == ("failed", False)
+    assert found["error"].startswith("1-service: The option names holds no-such.service")
+    assert found["would"]["1-service"].startswith("would be refused: The option names holds") and found["would"]["2-scripted"] == "would drain: was in"
+    assert act.vm.services.calls == [] and not os.path.exists(act.vm.files.where)
+
+
+@pytest.mark.parametrize("error", [NotYet("a master first"), MethodError("no quorum"), KeyError("x")])
+def test_check_mode_says_why_a_drain_would_wait_or_be_refused(act, method, error):
+    act.check_mode = True
+
+    def find(machine, task):
+        raise error
+
+    method.find = find
+    (found,) = act(drain())["results"]
+    waits = isinstance(error, NotYet)
+    assert found["state"] == ("draining" if waits else "failed")
+    assert found["would"]["1-scripted"].startswith("would wait: a master first" if waits else "would be refused: ")
+
+
+def test_check_mode_of_a_drain_that_has_begun_and_of_none(act, method):
+    method.checks = ["draining"]
+    act(drain())
+    before, act.check_mode, method.calls[:] = act.vm.record(), True, []
+    (found,) = act(drain())["results"]
+    assert (found["would"], method.calls, act.vm.record()) == ({"1-scripted": "is begun already"}, [], before)
+    (none,) = act(drain(methods=[]))["results"]
+    assert none["state"] == "failed" and none["error"].startswith("There is no drain method")
 
 
 def test_without_an_observation_the_results_are_not_lost(act, method):

@@ -346,3 +346,11 @@ def test_a_damaged_finding_is_reported_and_nothing_is_done(vm, server, services,
     services.calls.clear()
     outcome = vm.undo(node())
     assert outcome.state == "failed" and "the record does not say how the node of Galera was before" in outcome.error and services.calls == []
+
+
+def test_check_mode_says_what_would_be_refused_and_stopped(vm, server, services):
+    rest = "; 2 of 3 nodes would stay"
+    assert vm.would(node()) == [f"would refuse queries on n1 and stop {UNIT}{rest}"]
+    assert vm.would(node(stop=False)) == [f"would refuse queries on n1{rest}"]
+    assert vm.would(node(reject_queries=False)) == [f"would stop {UNIT}{rest}"]
+    assert server.sets() == [] and services.calls == []

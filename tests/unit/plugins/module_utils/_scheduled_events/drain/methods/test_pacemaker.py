@@ -520,3 +520,13 @@ def test_how_a_person_undoes_it(before, words):
 def test_a_copy_that_differs_does_not_keep_a_lost_record_from_coming_back(kind):
     assert kind_of(kind).agreed([{"node": "vm1"}, {"node": "made-up"}], [{}]) == ({"node": "vm1"}, [])
     assert kind_of(kind).agreed([{"node": "a b"}, {"node": "vm1"}], [{}]) == ({"node": "vm1"}, [])
+
+
+def test_check_mode_says_what_would_move_where(vm, cluster):
+    def would(**options):
+        return vm.would(pacemaker(**options), event=ALONE, members=NAMES)
+
+    assert would() == ["would put vm1 into standby, and move d1 to vm2"]
+    cluster.live.standby["forever", "vm1"] = "on"
+    assert would() == ["would leave vm1 in standby, as it is"]
+    assert cluster.calls == [] and vm.record() is None

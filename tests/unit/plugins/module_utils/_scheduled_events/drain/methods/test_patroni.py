@@ -687,3 +687,17 @@ def test_how_a_person_undoes_it(finding, options, words):
 ])  # fmt: skip
 def test_what_it_found_in_words(finding, words):
     assert PatroniMethod().shown(finding) == words
+
+
+def test_check_mode_says_who_would_lead(scene):
+    def would():
+        return scene.vm.would(step("patroni", given=scene.given), event=scene.event, deadline=DEADLINE)
+
+    assert would() == ["would switch over from pg1 to pg2 and keep pg1 from leading and from being synchronous"]
+    scene.given = {"leader_only": True}
+    assert would() == ["would switch over from pg1 to pg2"]
+    scene.standby()
+    assert would() == ["would leave pg1 as it is"]
+    scene.given = {"config_folder": FOLDER}
+    assert would() == ["would keep pg1 from leading and from being synchronous"]
+    assert (scene.patroni.asked, scene.files.present) == ([], {})

@@ -202,3 +202,11 @@ def test_without_settings_two_probes_of_five_seconds_are_waited_for_and_no_port(
 def test_a_created_file_may_be_read_by_a_web_server_where_no_mode_is_set(vm, flag):
     assert vm.drain(step("probe_file", given={"path": str(flag), "interval": 0, "present_means": "out"})).state == "drained"
     assert stat.S_IMODE(flag.stat().st_mode) == 0o644
+
+
+def test_check_mode_says_what_would_become_of_the_file(vm, flag):
+    out = probe(flag, present_means="out")
+    assert vm.would(probe(flag)) == [f"{flag} is not there, as it should be"] and vm.would(out) == [f"would create {flag}"]
+    flag.write_text("ok")
+    assert vm.would(probe(flag)) == [f"would take {flag} away"] and vm.would(out) == [f"{flag} is there, as it should be"]
+    assert flag.read_text() == "ok"

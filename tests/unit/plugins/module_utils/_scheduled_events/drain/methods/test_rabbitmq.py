@@ -383,3 +383,8 @@ def test_a_damaged_finding_is_reported_and_nothing_is_revived(vm, rabbit):
     vm.damage(lambda data: data["methods"][0]["before"].update(maintenance="no"))
     outcome = vm.undo(mq())
     assert outcome.state == "failed" and "the record does not say" in outcome.error and rabbit.maintenance == {"r1@host"}
+
+
+def test_check_mode_says_whose_connections_would_be_closed(vm, rabbit):
+    assert vm.would(mq()) == ["would put r1@host into maintenance mode: 2 client connection(s) are closed, and leaders of queues move to other nodes"]
+    assert "rabbitmq-upgrade drain" not in rabbit.calls and vm.record() is None

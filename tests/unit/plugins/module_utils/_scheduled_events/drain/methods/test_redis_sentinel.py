@@ -777,3 +777,14 @@ def test_by_hand_the_account_and_tls_are_those_of_the_settings_without_the_passw
     options = {**defaults("redis_sentinel"), "username": "maintenance", "password_file": "/etc/redis/secret", "tls": True}
     said = METHOD.by_hand({"role": "slave", "priority": "100"}, options)
     assert said == "redis-cli -h 127.0.0.1 -p 6379 --user maintenance --askpass --tls CONFIG SET replica-priority 100"
+
+
+def test_check_mode_says_who_would_be_master():
+    scene = Scene()
+    scene.find()
+    words = " or ".join(scene.task.present["replicas"])
+    assert METHOD.would(scene.machine, scene.task) == f"would hand over from {scene.task.present['master']} to {words} (guarded)" and words
+    other = Scene("replica")
+    other.find()
+    assert METHOD.would(other.machine, other.task) == "would keep this replica from becoming master (replica-priority 0)"
+    assert scene.played.orders() == other.played.orders() == []

@@ -134,3 +134,12 @@ def test_while_it_starts_it_is_undoing_and_not_started_twice(vm, monkeypatch):
     vm.services.present["a"], vm.services.jobs = "failed", set()
     assert vm.undo(SERVICE).state == "failed"
     assert vm.services.calls.count(("start", ["a"])) == 1
+
+
+def test_check_mode_says_what_would_be_stopped(vm):
+    vm.services.present.update(a="active", b="inactive")
+    assert vm.would(step("service", given={"names": ["a", "b"]}), step("service", "2-service", given={"names": ["b"]})) == [
+        "would stop a",
+        "nothing of it runs",
+    ]
+    assert vm.services.calls == []

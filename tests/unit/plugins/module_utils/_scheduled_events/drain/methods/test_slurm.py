@@ -545,3 +545,20 @@ def test_it_is_outside_its_vm_and_no_method_of_windows():
     assert METHOD.outside and METHOD.safe_at_once and "slurm" not in methods_of("windows")
     (problem,) = validation.problems([{"method": "slurm"}], [], "windows", (), (), "")
     assert problem == "drain_methods, entry 1 (slurm): method slurm is not supported on Windows hosts."
+
+
+@pytest.mark.parametrize(
+    ("state", "jobs", "option", "words"),
+    [
+        ("IDLE", {}, "wait", "would drain node vm1; no job is on it"),
+        ("MIXED", {"7": "RUNNING", "8": "RUNNING"}, "wait", "would drain node vm1 and wait for jobs 7, 8"),
+        ("MIXED", {"7": "RUNNING"}, "requeue", "would drain node vm1 and requeue jobs 7"),
+        ("MIXED", {"7": "RUNNING"}, "leave", "would drain node vm1 and leave jobs 7"),
+        ("MIXED+DRAIN", {"7": "RUNNING"}, "wait", "would leave node vm1, which is out already, and wait for jobs 7"),
+    ],
+)
+def test_check_mode_says_what_would_become_of_the_jobs(state, jobs, option, words):
+    cluster = Cluster(state, jobs=jobs)
+    one = task(jobs=option)
+    assert METHOD.would(machine(cluster), one._replace(present=find(cluster, one))) == words
+    assert cluster.changes == []
