@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / ".build" / 
 PACKAGE = "ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events"
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Event, Task  # noqa: E402  see above
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.pacemaker import PacemakerMethod  # noqa: E402
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.pacemaker.pacemaker import PacemakerMethod  # noqa: E402
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import defaults  # noqa: E402
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import CommandResult, LocalCommands  # noqa: E402
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import local_machine  # noqa: E402

@@ -11,18 +11,18 @@ from ..host.machine.services import Services
 from .methods import service
 from .methods.command import CommandMethod
 from .methods.galera import GaleraMethod
-from .methods.iis import IISMethod
 from .methods.method import Method
 from .methods.none import NoMethod
-from .methods.pacemaker import PacemakerMethod
-from .methods.patroni import PatroniMethod
+from .methods.pacemaker.pacemaker import PacemakerMethod
+from .methods.patroni.patroni import PatroniMethod
 from .methods.probe_file import ProbeFileMethod
 from .methods.rabbitmq import RabbitMQMethod
-from .methods.redis_sentinel import RedisSentinelMethod
+from .methods.redis.redis_sentinel import RedisSentinelMethod
 from .methods.service import ServiceMethod
-from .methods.slurm import SlurmMethod
-from .methods.windows_service import WindowsServiceMethod
-from .methods.wsfc import WSFCMethod
+from .methods.slurm.slurm import SlurmMethod
+from .methods.windows.iis import IISMethod
+from .methods.windows.windows_service import WindowsServiceMethod
+from .methods.windows.wsfc import WSFCMethod
 
 METHODS: t.Mapping[str, Method] = {
     method.name: method

@@ -74,7 +74,7 @@ def test_no_kind_is_named_outside_its_home() -> None:
     ('HANDLERS = {"wsfc": run, "probe_file": run}', {"wsfc", "probe_file"}),
     ('HAPROXY = 1', {"haproxy"}),
     ('def _undo_haproxy(x): pass', {"haproxy"}),
-    ('from ..methods.iis import IISMethod', {"iis"}),
+    ('from ..methods.windows.iis import IISMethod', {"iis"}),
     ('class HAProxyFinding: pass', {"haproxy"}),
     ('finding.read_haproxy(x)', {"haproxy"}),
     ('run(is_wsfc=True)', {"wsfc"}),

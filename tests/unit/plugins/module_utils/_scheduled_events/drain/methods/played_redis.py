@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.resp import parse
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.redis.resp import parse
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.daemons import DaemonError
 
 OK = b"+OK\r\n"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods import pacemaker_cluster
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import MethodError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.pacemaker import cluster as pacemaker_cluster
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import CommandResult
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.findings import read_words
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.registry import kind_of

@@ -11,7 +11,7 @@ import json
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Event, Task, reason_of
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.patroni import FILE, PAUSED, PatroniMethod
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.patroni.patroni import FILE, PAUSED, PatroniMethod
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import defaults
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import CommandResult
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.daemons import DaemonError, Reply

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods import redis_handover
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import LONGEST_MESSAGE, Answer, MethodError, NotYet, Task
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.redis import handover as redis_handover
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, defaults
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.daemons import DaemonError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.resp import ErrorReply, RespError, encode, parse
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.redis.resp import ErrorReply, RespError, encode, parse
 
 LINES = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=20)
 ANSWERS = st.recursive(

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Event, MethodError, NotYet, Task
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.slurm import SlurmMethod
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.slurm.slurm import SlurmMethod
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import defaults, methods_of
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import CommandResult
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ...host.machine.machine import Machine
-from ...host.machine.web_server import States, WebServer
-from .method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
-from .pasted import quoted
+from ....host.machine.machine import Machine
+from ....host.machine.web_server import States, WebServer
+from ..method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
+from ..pasted import quoted
 
 UP = ("Started", "Starting", "Unknown")
 STOPPED, STARTED = "Stopped", "Started"

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ...host.machine.machine import Machine
-from ...host.machine.services import ServiceState
-from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
-from .pasted import listed, quoted
+from ....host.machine.machine import Machine
+from ....host.machine.services import ServiceState
+from ..method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
+from ..pasted import listed, quoted
 
 STOPPED = "stopped"
 GOES_DOWN = (STOPPED, "stop_pending")

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ...core.printable_text import printable
-from ...host.machine.machine import Machine
-from ...host.system import seconds_between
-from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
-from .slurm_node import NODE_NAME, Job, Node, Slurm
+from ....core.printable_text import printable
+from ....host.machine.machine import Machine
+from ....host.system import seconds_between
+from ..method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
+from .node import NODE_NAME, Job, Node, Slurm
 
 MOST_JOBS = 10
 LONGEST_REASON = 120

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ...core.printable_text import printable
-from ...host.machine.daemons import Daemon, DaemonError, Daemons
-from .method import MethodError
+from ....core.printable_text import printable
+from ....host.machine.daemons import Daemon, DaemonError, Daemons
+from ..method import MethodError
 from .resp import ErrorReply, Reply, encode, parse
 
 LONGEST_SAID = 200

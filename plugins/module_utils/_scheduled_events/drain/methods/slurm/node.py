@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ...core.printable_text import printable
-from ...host.machine.commands import NOT_EXECUTABLE, NOT_FOUND, TIMED_OUT, CommandResult, Commands
-from .method import MethodError, NotYet
+from ....core.printable_text import printable
+from ....host.machine.commands import NOT_EXECUTABLE, NOT_FOUND, TIMED_OUT, CommandResult, Commands
+from ..method import MethodError, NotYet
 
 # A controller that is away is told after 9 seconds, one that hangs after 10 (MessageTimeout).
 COMMAND_SECONDS = 12.0

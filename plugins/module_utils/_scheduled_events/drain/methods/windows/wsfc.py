@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ...host.machine.failover_cluster import ClusterState, FailoverCluster, Node, Replica
-from ...host.machine.machine import Machine
-from .. import availability_groups
-from ..availability_groups import Surroundings
-from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
+from ....host.machine.failover_cluster import ClusterState, FailoverCluster, Node, Replica
+from ....host.machine.machine import Machine
+from ... import availability_groups
+from ...availability_groups import Surroundings
+from ..method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
 
 UP, PAUSED = "Up", "Paused"
 FAILBACKS = {"immediate": "Immediate", "policy": "Policy", "none": "NoFailback"}

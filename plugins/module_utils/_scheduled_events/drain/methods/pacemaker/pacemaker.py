@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ...core.printable_text import printable
-from ...host.machine.machine import Machine
-from .method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
-from .pacemaker_cluster import IDLE, MARK, Node, NotRunning, Pacemaker, Status
+from ....core.printable_text import printable
+from ....host.machine.machine import Machine
+from ..method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
+from .cluster import IDLE, MARK, Node, NotRunning, Pacemaker, Status
 
 LIFETIMES = ("reboot", "forever")
 # No boot follows these while the event is listed, or none of this machine.

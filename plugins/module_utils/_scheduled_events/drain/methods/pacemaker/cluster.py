@@ -8,10 +8,10 @@ from __future__ import annotations
 import typing as t
 import xml.etree.ElementTree
 
-from ...core.printable_text import printable
-from ...host.machine.commands import NOT_FOUND, CommandResult
-from ...host.machine.machine import Machine
-from .method import MethodError
+from ....core.printable_text import printable
+from ....host.machine.commands import NOT_FOUND, CommandResult
+from ....host.machine.machine import Machine
+from ..method import MethodError
 
 SECONDS = 10.0
 # Exit codes of Pacemaker: not connected to the cluster; a daemon that is not there (yet).

@@ -14,13 +14,13 @@ import json
 import os
 import typing as t
 
-from ...core.printable_text import printable
-from ...host.machine.daemons import Daemon, DaemonError, Reply
-from ...host.machine.machine import Machine
-from ...host.system import seconds_between, utc_text
-from .method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values, event_id_in, reason_of
-from .pasted import word
-from .patroni_cluster import OUR_TAG, Member, Rules, View, candidate, left_to_be_synchronous, view_of
+from ....core.printable_text import printable
+from ....host.machine.daemons import Daemon, DaemonError, Reply
+from ....host.machine.machine import Machine
+from ....host.system import seconds_between, utc_text
+from ..method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values, event_id_in, reason_of
+from ..pasted import word
+from .cluster import OUR_TAG, Member, Rules, View, candidate, left_to_be_synchronous, view_of
 
 # Files are read in the order of their names, and the last one counts.
 FILE = "zzz-maintenance-azure.yml"

@@ -8,10 +8,10 @@ from __future__ import annotations
 import time
 import typing as t
 
-from ...host.machine.machine import Machine
-from ...host.system import seconds_between
-from .method import LONGEST_MESSAGE, MethodError, NotYet, Task
-from .redis_servers import Copy, Redis, Server, Watch, observe_redis
+from ....host.machine.machine import Machine
+from ....host.system import seconds_between
+from ..method import LONGEST_MESSAGE, MethodError, NotYet, Task
+from .servers import Copy, Redis, Server, Watch, observe_redis
 
 # Writes are paused from begin() until the Sentinels have agreed, for so many seconds at most in each attempt. Only between these two a call looks again by
 # itself: the next observation may be seconds away, in which users would wait.

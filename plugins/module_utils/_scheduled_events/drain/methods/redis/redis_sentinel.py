@@ -8,11 +8,11 @@ from __future__ import annotations
 import time
 import typing as t
 
-from ...host.machine.daemons import Daemon, DaemonError
-from ...host.machine.machine import Machine
-from .method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
-from .pasted import word
-from .redis_handover import (
+from ....host.machine.daemons import Daemon, DaemonError
+from ....host.machine.machine import Machine
+from ..method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
+from ..pasted import word
+from .handover import (
     COORDINATED,
     FOLLOW_SECONDS,
     GUARD,
@@ -27,8 +27,8 @@ from .redis_handover import (
     wait_in_step,
     way_to_hand_over,
 )
-from .redis_servers import COPY, LOOPBACK, MASTER, NUMBER, Redis, Server, Watch, master_address, observe_redis, observe_sentinel, said
 from .resp import ErrorReply
+from .servers import COPY, LOOPBACK, MASTER, NUMBER, Redis, Server, Watch, master_address, observe_redis, observe_sentinel, said
 
 # CLIENT PAUSE ... WRITE and CLIENT UNPAUSE.
 OLDEST = (6, 2)

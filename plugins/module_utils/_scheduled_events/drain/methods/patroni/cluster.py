@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ...core.printable_text import printable
-from .method import LONGEST_MESSAGE, MethodError, NotYet
+from ....core.printable_text import printable
+from ..method import LONGEST_MESSAGE, MethodError, NotYet
 
 LEADERS = ("leader", "standby_leader")
 SYNCHRONOUS = ("sync_standby", "quorum_standby")
