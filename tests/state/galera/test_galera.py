@@ -20,6 +20,7 @@ import pytest
 from galera.cluster import NODES, Client, Cluster, socket, unit, until
 from impact import Impact, freeze, thaw
 from lab.lab import Lab
+from rehearsal import rehearse
 from writer import Writer
 
 VMS = ("vm1", "vm2", "vm3")
@@ -106,6 +107,7 @@ def whole(output: str) -> str:
 def test_a_freeze_of_a_node_stalls_nobody(cluster: Cluster, lab: Lab) -> None:
     event_id = lab.simulator.event("Freeze", ["vm1"], notice=300, duration_in_seconds=5)
     seen: list[t.Any] = []
+    rehearse(lab, "would refuse queries on n1 and stop ", "; 2 of 3 nodes would stay")
     with Writers(cluster) as writers, frozen(cluster, lab, event_id, 5, seen):
         lab.respond(respond_wait=True)
         writers.until(50)

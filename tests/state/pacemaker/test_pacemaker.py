@@ -17,6 +17,7 @@ from lab.lab import Lab
 from pacemaker.cluster import OUTSIDE, Cluster
 from pacemaker.peer import peer
 from pacemaker.watch import Watch
+from rehearsal import rehearse
 
 NAMES = ("vm1", "vm2")
 DRAIN_ALL = [{"name": "all", "drain": True, "approve": "after_drain"}]
@@ -67,6 +68,8 @@ def reboot(cluster: Cluster, lab: Lab, event_id: str, seconds: float = 1) -> Imp
 
 def test_a_reboot_is_approved_only_when_the_resource_runs_elsewhere(cluster: Cluster, lab: Lab) -> None:
     event_id = lab.simulator.event("Reboot", ["vm1"], notice=200)
+    rehearse(lab, "would put vm1 into standby, and move d1 to vm2")
+    assert (cluster.where("d1"), cluster.configuration()) == (["vm1"], {})
     with Watch(cluster, lab.simulator, "d1") as watch, reboot(cluster, lab, event_id):
         lab.respond(respond_wait=True)
         cluster.settle()

@@ -17,6 +17,7 @@ import pytest
 from impact import Impact, freeze, thaw
 from lab.lab import Lab
 from rabbitmq.cluster import NODES, Cluster, Publisher, until
+from rehearsal import rehearse
 from writer import Writer
 
 VMS = ("vm1", "vm2", "vm3")
@@ -76,6 +77,8 @@ def test_a_reboot_of_the_leaders_node_loses_nothing(cluster: Cluster, lab: Lab) 
         seen.update(maintenance=cluster.in_maintenance(), leader=cluster.leader(), online=cluster.online())
         cluster.kill("r1@host")
 
+    rehearse(lab, "would put r1@host into maintenance mode: 0 client connection(s) are closed")
+    assert cluster.in_maintenance() == set()
     began = time.monotonic()
     with Writer(Publisher(cluster)) as writer:
         writer.until(50)

@@ -20,6 +20,7 @@ from lab.lab import Lab
 from lab.watcher import Watcher
 from redis.cluster import MASTER, REDIS, SENTINEL, Client, Cluster, until
 from redis.proxy import Proxy
+from rehearsal import rehearse
 from writer import Writer
 
 NAMES = ("redis1", "redis2", "redis3")
@@ -91,7 +92,7 @@ def unchanged(cluster: Cluster) -> bool:
 
 def test_a_master_hands_over_before_a_freeze_and_loses_nothing(cluster: Cluster, lab: Lab) -> None:
     master = cluster.master()
-    event = Event(cluster, lab, (master,), 5)
+    event = Event(cluster, lab, (master,), 5, first=lambda: rehearse(lab, f"would hand over from {cluster.vms[master].address} to "))
     event.tell("the master stands still for 5 s, drained")
     assert (event.lost, event.priorities) == (set(), ["0"]) and event.master != master
     assert "drained" in event.phases[master] and event.phases[master][-1] == "recovered"

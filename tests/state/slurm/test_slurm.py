@@ -19,6 +19,7 @@ import pytest
 from impact import Impact, freeze, thaw
 from lab.lab import Lab
 from lab.watcher import Watcher
+from rehearsal import rehearse
 from slurm.cluster import Cluster, run, until
 
 NAMES = ("vm1", "vm2", "vm3")
@@ -116,6 +117,8 @@ def test_two_vms_of_one_event_one_waits_and_one_requeues(cluster: Cluster, lab: 
     requeued = [cluster.submit(900, node="vm2", ends="requeued"), cluster.submit(900, "--array=1-1", node="vm2", ends="requeued") + "_1"]
     until(lambda: len(cluster.log("begun")) == 4, "all run")
     reboot = Reboot(cluster, lab, ("vm1", "vm2"))
+    rehearse(lab, "would drain node vm1 and wait for jobs", "would drain node vm2 and requeue jobs")
+    assert {cluster.state(vm) for vm in ("vm1", "vm2")} == {"ALLOCATED"}
     began = time.monotonic()
     with reboot.impact, at_once(lambda: cluster.state("vm1") == "ALLOCATED+DRAIN", lambda: cluster.end("waited")):
         lab.respond(respond_wait=True)
