@@ -73,6 +73,14 @@ def test_a_misspelt_variable_is_warned_about_once(make_lab: Make) -> None:
         ("status", {"status_format": "xml"}, "status_format must be one of text, json, not xml"),
         ("status", {"status_event_id": "zzzz"}, "no VM lists event zzzz or has a record of it"),
         ("status", {"respond_policy": "defualt"}, "there is no policy named 'defualt' (did you mean default?)"),
+        *(
+            (
+                playbook,
+                {"respond_policy": [{"drain": True, "approve": "after_drain", "window": {"timezone": "Europe/Berlin"}}], **given},
+                "(did you mean time_zone?)",
+            )
+            for playbook, given in (("status", {}), ("respond", {}), ("gate", {"gate_hosts": "web1"}))
+        ),
         ("decide", {"decide_event_id": "zzzz", "decide_action": "aprove", "decide_who": "me"}, "decide_action is 'aprove'"),
         ("decide", {"decide_event_id": "zzzz", "decide_action": "hold", "decide_who": "me"}, "no VM lists event zzzz"),
         ("respond", {"respond_unmanaged": "wat"}, "value of respond_unmanaged must be one of: wait, ignore, got: wat"),

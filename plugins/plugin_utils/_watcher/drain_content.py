@@ -103,7 +103,8 @@ def _row(rule: Rule, when: list[list[dict[str, Any]]] | None) -> Row:
     return {
         "name": decision.name,
         "drain": decision.drain,
-        "approve": decision.approve,
+        # A VM may have no time zones, and a clock of its own: what has a window is approved by a run alone.
+        "approve": "never" if decision.window and decision.approve == "now" else decision.approve,
         "when": when,
         "late": isinstance(decision.drain_at, float) or decision.hold_at_deadline == "let_it_come",
     }

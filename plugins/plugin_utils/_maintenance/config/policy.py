@@ -5,73 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import Any
 
 from ..._core import plain_values
 from ..._core.short_forms import suggestion
 from ..._core.wrong_input import WrongInput, refuse_unknown
-from ..core import timestamps
 from ..core.expression import HURTS, SHORT_PAUSE, SHORT_PAUSE_HURTS, Expression, ExpressionError, load_condition
-
-DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-MINUTES_OF_DAY = 24 * 60
-
-
-@dataclass(frozen=True)
-class Window:
-    """From a minute of the day on certain days, to a minute of the same or the next day."""
-
-    days: tuple[int, ...]
-    begin: int
-    end: int
-
-    def contains(self, now: float) -> bool:
-        """Return whether the window is open at this time (seconds since 1970)."""
-        moment = timestamps.as_datetime(now)
-        minute = moment.hour * 60 + moment.minute
-        if self.begin < self.end:
-            return moment.weekday() in self.days and self.begin <= minute < self.end
-        yesterday = (moment - timedelta(days=1)).weekday() if moment.year > 1 else 6
-        return (moment.weekday() in self.days and minute >= self.begin) or (yesterday in self.days and minute < self.end)
-
-
-def load_windows(value: Any) -> tuple[Window, ...]:
-    """Load one window, or a list of them: C({days: [sat, sun], from: "22:00", to: "04:00"}). Raise WrongInput."""
-    if isinstance(value, Mapping):
-        value = [value]
-    given = plain_values.items(value)
-    if not given:
-        raise WrongInput('must be {days: [sat, sun], from: "22:00", to: "04:00"} or a list of such')
-    return tuple(_window(item) for item in given)
-
-
-def _window(value: Any) -> Window:
-    if not isinstance(value, Mapping):
-        raise WrongInput(f"must be a dictionary with days, from and to, not {value!r}")
-    unknown = sorted(str(key) for key in value if key not in ("days", "from", "to"))
-    if unknown:
-        raise WrongInput(f"has unknown keys {', '.join(unknown)}; there are days, from, to (UTC)")
-    days = [str(day).strip().lower()[:3] for day in plain_values.texts(value.get("days", list(DAYS)))]
-    if not days or any(day not in DAYS for day in days):
-        raise WrongInput(f"days must be a list of {', '.join(DAYS)}")
-    begin, end = _minute_of_day(value.get("from", "00:00"), "from"), _minute_of_day(value.get("to", "24:00"), "to")
-    if begin == end:
-        raise WrongInput("from and to are the same time")
-    return Window(tuple(DAYS.index(day) for day in days), begin, end)
-
-
-def _minute_of_day(value: Any, name: str) -> int:
-    # YAML reads 22:00 without quotes as the number 1320, which is the minute of the day.
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MINUTES_OF_DAY:
-        return int(value)
-    hour, colon, minute = str(value).partition(":")
-    if colon and hour.isdecimal() and minute.isdecimal() and int(minute) < 60:
-        total = int(hour) * 60 + int(minute)
-        if total <= MINUTES_OF_DAY:
-            return total
-    raise WrongInput(f'{name} must be a time such as "22:00", not {value!r}')
-
+from .windows import Windows, load_windows
 
 NAMED: dict[str, list[dict[str, Any]]] = {
     # No VM is interrupted undrained; a database whose others wait for it is so even for seconds.
@@ -105,7 +45,7 @@ class Decision:
     drain: bool
     approve: str
     drain_at: float | str | None = None
-    window: tuple[Window, ...] = ()
+    window: Windows = ()
     unreachable: str = "wait"
     on_drain_failure: str | None = None
     hold_at_deadline: str = "drain"
@@ -156,7 +96,9 @@ def strictest(decisions: Iterable[Decision]) -> Decision:
     waits = next((one.unreachable for one in every if one.unreachable == "wait"), first.unreachable)
     if never not in (first, None):
         first = replace(first, approve="never", name=never.name, problem=never.problem)
-    return first if first.unreachable == waits else replace(first, unreachable=waits)
+    # An approval starts the event for all of them, so each rule's windows count.
+    windows = tuple(dict.fromkeys(alternatives for one in every for alternatives in one.window))
+    return first if (first.unreachable, first.window) == (waits, windows) else replace(first, unreachable=waits, window=windows)
 
 
 def load(value: Any) -> Policy:
@@ -215,7 +157,7 @@ def _decision(source: dict[str, Any], place: int, label: str) -> Decision:
         raise WrongInput(f"{label}: approve: after_drain needs drain: true; without a drain say approve: now or never")
     if "window" in source:
         try:
-            chosen["window"] = load_windows(source["window"])
+            chosen["window"] = (load_windows(source["window"]),)
         except WrongInput as error:
             raise WrongInput(f"{label}: window {error}") from error
     name = plain_values.text(source.get("name")) or f"rule {place}"

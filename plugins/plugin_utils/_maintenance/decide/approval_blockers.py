@@ -7,6 +7,7 @@ Leases of other runs and capacity are decided elsewhere (leases.py, allocation.p
 from __future__ import annotations
 
 from ....module_utils._scheduled_events.core.printable_text import shell_word
+from ..config import windows
 from ..config.settings import Settings
 from ..core.blocker import Blocker
 from ..core.model import Identity
@@ -20,6 +21,7 @@ MANAGE = (
     "Add them to the inventory or run without --limit, approve this event alone with maintenance.azure.decide, "
     "or approve all such events with respond_unmanaged: ignore"
 )
+WINDOW_CLOSED = "the policy's window for approvals is closed"
 NO_METHOD = "no drain method is configured; set drain_methods, or the method none where nothing has to be drained"
 
 
@@ -105,10 +107,10 @@ def acknowledge(event_state: EventState) -> str:
 
 
 def _window(event_state: EventState, now: float) -> Blocker | None:
-    windows = event_state.decision.window
-    if windows and not any(window.contains(now) for window in windows):
-        return Blocker("window", "the policy's window for approvals is closed")
-    return None
+    found = windows.summary(event_state.decision.window, now)
+    if found is None or found["open"]:
+        return None
+    return Blocker("window", WINDOW_CLOSED, detail=f"{WINDOW_CLOSED}; it {found['changes']}", retry_at=windows.next_change(event_state.decision.window, now))
 
 
 def _methods(event_state: EventState) -> Blocker | None:

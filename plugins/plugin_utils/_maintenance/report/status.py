@@ -233,6 +233,8 @@ def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]], folders:
         f"Description: {(event['description'] or 'none').rstrip('.')}. Names: {', '.join(event['resources']) or 'no VM'}.",
         f"Rule {rule['name']!r}: {'drains' if rule['drain'] else 'does not drain'}, approves {str(rule['approve']).replace('_', ' ')}.",
     ]
+    if window := event["window"]:
+        lines.append(f"Window for approvals: {window['text']}; {window['changes'] if window['open'] else 'closed, ' + window['changes']}.")
     if event["decision"]:
         lines.append(f"Manual override: {event['decision']['text']}.")
     if event["unknown"]:

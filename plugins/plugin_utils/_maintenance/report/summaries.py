@@ -15,6 +15,7 @@ from ..._drain.kinds.kind import KindInParts
 from ..._drain.kinds.registry import kind_of
 from ..._drain.records.replicas import Target
 from ..act import notifications
+from ..config import windows
 from ..config.settings import CLOCK_TOLERANCE, Settings
 from ..core.actions import Action
 from ..core.blocker import in_order
@@ -42,6 +43,7 @@ def entry(event_state: EventState, phase: str, now: float) -> dict[str, Any]:
         "listed": event_state.listed,
         "conflict": event_state.conflict,
         "rule": event_state.rule.as_dict(),
+        "window": windows.summary(event_state.decision.window, now),
         "decision": {**event_state.override.as_dict(), "text": event_state.override.text} if event_state.override else None,
         "retired": list(event_state.retired),
         "phase": phase,

@@ -102,6 +102,16 @@ def test_rules_after_one_for_every_event_are_left_out() -> None:
     assert [row["late"] for row in compile_rules([{**REST, "hold_at_deadline": "let_it_come"}])] == [True]
 
 
+def test_a_vm_approves_nothing_that_has_a_window() -> None:
+    rule = {"name": "mine", "drain": False, "approve": "now", "window": {"days": ["sat"], "time_zone": "Europe/Berlin"}}
+    assert [row["approve"] for row in compile_rules([{**rule, "when": "event_type == 'Freeze'"}, rule])] == ["never", "never"]
+    del rule["window"]
+    assert [row["approve"] for row in compile_rules([rule])] == ["now"]
+    # It drains at the deadline whatever a window says, as a run does.
+    kept = compile_rules([{**REST, "window": {"days": ["sat"]}}])
+    assert [(row["drain"], row["approve"], row["late"]) for row in kept] == [(True, "after_drain", False)]
+
+
 def test_named_policies_compile_without_jmespath(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expression, "HAS_JMESPATH", False)
     assert [row["name"] for row in compile_rules("default")] == ["short pause that hurts", "short pause", "everything else"]

@@ -12,7 +12,7 @@ import jmespath
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import windows
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import load as load_groups
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import NAMED, Decision, load, strictest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import expression, timestamps
@@ -192,5 +192,5 @@ def test_the_strictest_wins() -> None:
     ],
 )
 def test_windows(given: dict[str, Any], time: str, inside: bool) -> None:
-    (one,) = policy.load_windows(given)
+    (one,) = windows.load_windows(given)
     assert one.contains(timestamps.parse(time) or 0.0) is inside

@@ -78,7 +78,9 @@ def test_the_policy_is_named_by_its_rule() -> None:
     watch = [{"name": "watch", "drain": False, "approve": "never"}]
     assert reason(vm("vm1", [event()], [record("noticed")]), policy=watch) == "the policy (rule 'watch') never approves it"
     closed = [{"drain": True, "approve": "after_drain", "window": {"days": ["sat"]}}]
-    assert reason(vm("vm1", [event()], [record("drained")]), policy=closed) == "the policy's window for approvals is closed"
+    assert reason(vm("vm1", [event()], [record("drained")]), policy=closed) == "the policy's window for approvals is closed; it opens 2027-01-16 00:00 UTC"
+    (blocker,) = plan(vm("vm1", [event()], [record("drained")]), policy=closed)["events"][0]["blockers"]
+    assert (blocker["text"], blocker["retry_at"]) == ("the policy's window for approvals is closed", "2027-01-16T00:00:00Z")
 
 
 def test_the_most_lasting_reason_is_said() -> None:
