@@ -9,11 +9,15 @@ import tempfile
 import typing as t
 
 from ..plugin_utils._actions.on_controller import OnController
-from ..plugin_utils._core.plain_values import mapping
+from ..plugin_utils._core.plain_values import flag, mapping
 from ..plugin_utils._maintenance.report.status import FORMATS, status
 
 TEXTS = {"format": "text", "event_id": "", "file": ""}
-SPEC = {"observed": {"type": "str", "required": True}, **{key: {"type": "str", "default": default} for key, default in TEXTS.items()}}
+SPEC = {
+    "observed": {"type": "str", "required": True},
+    "all_events": {"type": "raw", "default": False},
+    **{key: {"type": "str", "default": default} for key, default in TEXTS.items()},
+}
 
 
 class ActionModule(OnController):
@@ -24,8 +28,12 @@ class ActionModule(OnController):
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         if arguments["format"] not in FORMATS:
             raise ValueError(f"status_format must be one of {', '.join(FORMATS)}, not {arguments['format']}")
+        all_events = flag(arguments["all_events"])
+        if all_events is None:
+            raise ValueError(f"status_all_events must be true or false, not {arguments['all_events']}")
         state = mapping(variables.get(arguments["observed"]))
-        lines = status(state["plan"], form=arguments["format"], event_id=arguments["event_id"], folders=state.get("vms"))
+        form = arguments["format"]
+        lines = status(state["plan"], form=form, event_id=arguments["event_id"], folders=state.get("vms"), all_events=all_events)
         content = json.dumps(lines, indent=2) if arguments["format"] == "json" else "\n".join(lines)
         return {"lines": lines, "changed": bool(arguments["file"]) and self._write(arguments["file"], f"{content}\n".encode())}
 

@@ -12,6 +12,7 @@ options:
   observed: {type: str, required: true, description: The variable that a task with M(maintenance.azure.plan) has registered.}
   format: {type: str, default: text, description: See O(maintenance.azure.respond#role:status:status_format).}
   event_id: {type: str, default: "", description: See O(maintenance.azure.respond#role:status:status_event_id).}
+  all_events: {type: raw, default: false, description: See O(maintenance.azure.respond#role:status:status_all_events).}
   file: {type: str, default: "", description: See O(maintenance.azure.respond#role:status:status_file).}
 extends_documentation_fragment: [maintenance.azure.attributes]
 attributes: {check_mode: {support: full}, diff_mode: {support: none}, idempotent: {support: full}}

@@ -12,20 +12,18 @@ from ....module_utils._scheduled_events.core.names import folded
 from ....module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable, printable_line
 from ....module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ..._core import plain_values
-from ..._core.short_forms import ending, some
+from ..._core.short_forms import some
 from ..._core.wrong_input import WrongInput
 from ..._drain.kinds import findings
 from ..._drain.kinds.registry import kind_of
 from ..._drain.settings.configured import read_configured
 from ..core import timestamps
-from ..core.blocker import WAITING
-from ..core.timestamps import duration
 from ..decide import unread
-from . import event_choice, watchers
+from . import event_choice, event_lines, watchers
+from .event_lines import SHOWN_HOSTS, event_line
 from .printable_plan import shown
 
 FORMATS = ("text", "json")
-SHOWN_HOSTS = 6
 # Lines about what would be done on one VM: it may list a thousand events.
 MOST_OF_ONE_VM = 10
 ENDED_SECONDS = 3600.0
@@ -35,10 +33,10 @@ SHOWN = ("paused", "events", "summary", "capacity", "leases", "failed")
 DATA = ("paused", "events", "actions", "summary", "capacity", "leases", "failed", "requeue", "done")
 
 
-def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bool = False, folders: Any = None) -> Any:
+def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bool = False, folders: Any = None, all_events: bool | None = None) -> Any:
     """Return lines of text, or plain data with C(form=json); explain one event with C(event_id), its whole id with C(exact). Raise WrongInput.
 
-    C(folders) has the folder of records of each host, where it is not the default.
+    C(folders) has the folder of records of each host, where it is not the default. Many events are an overview with C(all_events), whether with all of them.
     """
     if form not in FORMATS:
         raise WrongInput(f"format must be one of {', '.join(FORMATS)}, not {form!r}")
@@ -61,7 +59,9 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
     found = {key: shown(numbered if key == "events" else plan[key]) for key in (SHOWN if form == "text" else DATA)}
     if form == "json":
         return found
-    lines = [event_line(event) for event in found["events"]] + capacity_lines(found["capacity"]) + lease_lines(found["leases"])
+    is_many = all_events is not None and len(numbered) > event_lines.MANY
+    lines = event_lines.overview(found["events"], all_events is True) if is_many else [event_line(event) for event in found["events"]]
+    lines += capacity_lines(found["capacity"]) + lease_lines(found["leases"])
     found["summary"]["events"] = len(numbered)
     summary = summary_lines(found["summary"])
     # That no VM could be read is the headline.
@@ -69,7 +69,8 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
     # While the fleet is paused, all that follows is to be read with that.
     lines = paused_lines(found["paused"]) + lines
     # Each text in them is printable already; an event that names thousands of VMs is still one line.
-    return [printable_line(line) for line in lines + failed_lines(found["failed"])]
+    lines = [printable_line(line) for line in lines + failed_lines(found["failed"])]
+    return event_lines.wrapped(lines) if is_many else lines
 
 
 def would_lines(plan: Mapping[str, Any]) -> list[str]:
@@ -109,50 +110,6 @@ def _chosen(event_id: str, events: list[dict[str, Any]], exact: bool) -> str | N
     if found is None:
         raise WrongInput(event_choice.unknown(event_id, known))
     return found
-
-
-def event_line(event: Mapping[str, Any]) -> str:
-    """Return one line: number, selector, type, source, VMs, time, phase, and what happens next or why it is held."""
-    source = {"User": "by user", "Platform": "by Azure"}.get(str(event["event_source"]), "source unknown")
-    others = [*[f"{name} (retired)" for name in event["retired"]], *[f"{name} (not managed)" for name in event["unmanaged"]]]
-    names = some([*event["hosts"], *others] or event["resources"], SHOWN_HOSTS)
-    start = f"{event['number']}. {event['select']}: {event['event_type'] or 'unknown type'} {event['event_id']}"
-    # A started event is in phase started, too.
-    state = "; ".join(dict.fromkeys([_when(event), event["phase"]]))
-    line = f"{start} {source}: {names or 'no VM'}; {state}"
-    if watched := [part["host"] for part in event["parts"] if part["watcher"]]:
-        line += f" (begun by the watcher of {some(watched, SHOWN_HOSTS)} itself)"
-    if event["outcome"]:
-        line += f" ({ending(event['outcome'])})"
-    if event["phase"] in ("held", "failed", "foreign") and event["reason"]:
-        line += f": {event['reason']}"
-    elif event["reason"] and not _says_next(event):
-        line += f", {event['reason']}"
-    return f"{(line + _override_note(event)).rstrip('.')}. Next: {event['next']}."
-
-
-def _says_next(event: Mapping[str, Any]) -> bool:
-    """Return whether the reason is what comes next: an approval that only waits."""
-    told = event["blockers"][0] if event["blockers"] else None
-    return told is not None and told["kind"] in WAITING and told["way_out"] == event["next"]
-
-
-def _override_note(event: Mapping[str, Any]) -> str:
-    """Return the operator's override, unless it is the reason already."""
-    decision, blockers = event["decision"], event["blockers"]
-    return f", {decision['text']}" if decision and not (blockers and blockers[0]["kind"] == "override") else ""
-
-
-def _when(event: Mapping[str, Any]) -> str:
-    if not event["listed"]:
-        # A VM that could not be read may still list it.
-        return "not known whether it is still listed" if event.get("unknown") else "no longer listed"
-    if str(event["event_status"]).lower() == "started":
-        return "started"
-    left = event["starts_in"]
-    if left is None:
-        return "no start time given"
-    return f"starts in {duration(left)}" if left > 0 else "starts now"
 
 
 def summary_lines(summary: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,154 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+"""Lines about events: one for each, or an overview of many."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ....module_utils._scheduled_events.core.printable_text import LONGEST_NAME, LONGEST_TEXT, shortened
+from ..._core.short_forms import ending, some
+from ..core.blocker import WAITING
+from ..core.timestamps import duration
+from ..decide.approval_blockers import ANYWAY
+
+SHOWN_HOSTS = 6
+# More events than that are an overview, which shows so many of them, and so many reasons.
+MANY, NEXT, REASONS = 20, 10, 10
+# Ansible's own output puts up to eleven characters around a line.
+WIDTH = 148
+NEED_A_PERSON = ("failed", "held")
+COMMAND = re.compile(r"\b(az|chmod|chown|curl|pip|rm|systemctl) ")
+# Where the names of VMs stand in a reason that several events share.
+NAMES = "\0"
+
+
+def event_line(event: Mapping[str, Any]) -> str:
+    """Return one line: number, selector, type, source, VMs, time, phase, and what happens next or why it is held."""
+    others = [*[f"{name} (retired)" for name in event["retired"]], *[f"{name} (not managed)" for name in event["unmanaged"]]]
+    names = some([*event["hosts"], *others] or event["resources"], SHOWN_HOSTS)
+    start = f"{event['number']}. {event['select']}: {event['event_type'] or 'unknown type'} {event['event_id']}"
+    # A started event is in phase started, too.
+    state = "; ".join(dict.fromkeys([_when(event), event["phase"]]))
+    line = f"{start} {_source(event)}: {names or 'no VM'}; {state}"
+    if watched := [part["host"] for part in event["parts"] if part["watcher"]]:
+        line += f" (begun by the watcher of {some(watched, SHOWN_HOSTS)} itself)"
+    if event["outcome"]:
+        line += f" ({ending(event['outcome'])})"
+    if event["phase"] in ("held", "failed", "foreign") and event["reason"]:
+        line += f": {event['reason']}"
+    elif event["reason"] and not _says_next(event):
+        line += f", {event['reason']}"
+    return f"{(line + _override_note(event)).rstrip('.')}. Next: {event['next']}."
+
+
+def _source(event: Mapping[str, Any]) -> str:
+    return {"User": "by user", "Platform": "by Azure"}.get(str(event["event_source"]), "source unknown")
+
+
+def _says_next(event: Mapping[str, Any]) -> bool:
+    """Return whether the reason is what comes next: an approval that only waits."""
+    told = event["blockers"][0] if event["blockers"] else None
+    return told is not None and told["kind"] in WAITING and told["way_out"] == event["next"]
+
+
+def _override_note(event: Mapping[str, Any]) -> str:
+    """Return the operator's override, unless it is the reason already."""
+    decision, blockers = event["decision"], event["blockers"]
+    return f", {decision['text']}" if decision and not (blockers and blockers[0]["kind"] == "override") else ""
+
+
+def _when(event: Mapping[str, Any]) -> str:
+    if not event["listed"]:
+        # A VM that could not be read may still list it.
+        return "not known whether it is still listed" if event.get("unknown") else "no longer listed"
+    if str(event["event_status"]).lower() == "started":
+        return "started"
+    left = event["starts_in"]
+    if left is None:
+        return "no start time given"
+    return f"starts in {duration(left)}" if left > 0 else "starts now"
+
+
+# --- Many events ---------------------------------------------------------------------------------------------------------
+
+
+def overview(events: Sequence[Mapping[str, Any]], all_events: bool = False) -> list[str]:
+    """Return counts, each reason that events share once, and the next events by time, or all of them with C(all_events)."""
+    shared = _shared_reasons(events)
+    by_time = sorted(events, key=_time)
+    lines = [f"{len(events)} events: {_counts(event['phase'] for event in events)}; {_counts(event['event_type'] or 'unknown type' for event in events)}."]
+    found = [_reason_line(phase, reason, alike) for (phase, reason), alike in sorted(shared.items(), key=_rank)]
+    most = len(found) if all_events else REASONS
+    lines += found[:most] + ([f"{len(found) - most} more reasons that events share."] if len(found) > most else [])
+    told = by_time if all_events else by_time[:NEXT]
+    lines.append("All by time:" if all_events else f"The next {len(told)} by time:")
+    lines += [_short_line(event, _key(event) in shared) for event in told]
+    if len(told) < len(events):
+        lines.append(f"{len(events) - len(told)} more events: -e status_all_events=true shows all, -e status_event_id=ID explains one.")
+    return lines
+
+
+def wrapped(lines: Iterable[str]) -> list[str]:
+    """Return lines that fit a terminal: a longer one continues below itself. Names are not broken, nor lines with a command to paste."""
+    options: dict[str, Any] = {"width": WIDTH, "subsequent_indent": "    ", "break_long_words": False, "break_on_hyphens": False}
+    return [part for line in lines for part in ([line] if COMMAND.search(line) else textwrap.wrap(line, **options))]
+
+
+def _counts(values: Iterable[str]) -> str:
+    return ", ".join(f"{number} {value}" for value, number in Counter(values).most_common())
+
+
+def _time(event: Mapping[str, Any]) -> tuple[int, float]:
+    """Return what sorts events: first those that are to start, then those that have started, and what is no longer listed at the end."""
+    started = str(event["event_status"]).lower() == "started"
+    left = event["starts_in"]
+    return (3 if not event["listed"] else 2 if started else 1 if left is None else 0), left or 0.0
+
+
+def _key(event: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the phase of an event and its reason, without the names of VMs in it and without a command for this event alone."""
+    reason = (event["reason"] or "").partition(ANYWAY)[0].rstrip(".")
+    names = ", ".join(_subjects(event))
+    return event["phase"], re.sub(rf"(?<![\w.-]){re.escape(names)}(?![\w.-])", NAMES, reason, count=1) if names else reason
+
+
+def _subjects(event: Mapping[str, Any]) -> list[str]:
+    """Return the VMs that the reason of an event may name."""
+    return list(next((one["subjects"] for one in event["blockers"] if one["detail"] == event["reason"]), event["hosts"]))
+
+
+def _shared_reasons(events: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+    """Return the events of each reason that more than one of them has."""
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for event in events:
+        if event["reason"]:
+            found.setdefault(_key(event), []).append(event)
+    return {key: alike for key, alike in found.items() if len(alike) > 1}
+
+
+def _rank(item: tuple[tuple[str, str], list[Mapping[str, Any]]]) -> tuple[bool, int]:
+    """Return what sorts reasons: first those for which a person may be needed, and of them what most events share."""
+    (phase, _reason), events = item
+    return phase not in NEED_A_PERSON, -len(events)
+
+
+def _reason_line(phase: str, reason: str, events: Sequence[Mapping[str, Any]]) -> str:
+    """Return one line about a reason, with the VMs that it is about."""
+    named = NAMES in reason
+    names = list(dict.fromkeys(name for event in events for name in (_subjects(event) if named else event["hosts"] or event["resources"])))
+    some_names = some(names, SHOWN_HOSTS) or "no VM"
+    start = f"{len(events)} events {phase}" if named else f"{len(events)} events {phase}, of {some_names}"
+    return f"{start}: {shortened(reason.replace(NAMES, some_names), LONGEST_TEXT)}."
+
+
+def _short_line(event: Mapping[str, Any], is_shared: bool) -> str:
+    """Return what a person needs to see what comes, with the reason where no other event has it."""
+    names = some(event["hosts"] or event["resources"], SHOWN_HOSTS) or "no VM"
+    state = "; ".join(dict.fromkeys([_when(event), event["phase"]]))
+    reason = "" if is_shared or not event["reason"] or _says_next(event) else f": {shortened(event['reason'].partition(ANYWAY)[0], LONGEST_TEXT)}"
+    line = f"{event['number']}. {event['select']}: {event['event_type'] or 'unknown type'} {_source(event)}: {names}; {state}{reason}{_override_note(event)}"
+    return f"{line.rstrip('.')}. Next: {shortened(event['next'], LONGEST_NAME)}."

@@ -1,0 +1,107 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The overview of many events: numbers, shared reasons, and the next ones; and where it is not asked for, a line for each."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_lines
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import event, plan, record, vm
+
+NUMBERED = re.compile(r"[0-9]+\. ")
+
+
+def fleet(number: int, **more: Any) -> list[dict[str, Any]]:
+    """VMs with an event each, the last one first."""
+    return [vm(f"vm{one}", [event(f"E{one:03d}", (f"vm{one}",), due=900 + 60 * (number - one), **more)]) for one in range(number)]
+
+
+def test_up_to_twenty_events_have_a_line_each() -> None:
+    found = plan(*fleet(20))
+    assert status(found, all_events=False) == status(found, all_events=True) == status(found)
+    many = plan(*fleet(21))
+    assert len([line for line in status(many) if NUMBERED.match(line)]) == 21
+    assert len([line for line in status(many, all_events=False) if NUMBERED.match(line)]) == 10
+    assert status(many, "json", all_events=False) == status(many, "json")
+
+
+def test_an_overview_has_numbers_then_reasons_then_the_next_events() -> None:
+    reboots, pauses = fleet(18), [vm(f"db{one}", [event(f"F{one}", (f"db{one}",), event_type="Freeze", due=60)], methods=()) for one in range(3)]
+    started = [vm("app1", [event("S1", ("app1",), "Started")]), vm("app2", [event("S2", ("app2",), "Started", event_type="")])]
+    lines = status(plan(*reboots, *pauses, *started), all_events=False)
+    assert lines[0] == "23 events: 18 noticed, 3 held, 2 started; 19 Reboot, 3 Freeze, 1 unknown type."
+    none = "no drain method is configured; set drain_methods, or the method none where nothing has to be drained."
+    # What may need a person first. The names stand in the reason itself.
+    assert lines[1] == f"3 events held: db0, db1, db2: {none}"
+    assert lines[2] == "18 events noticed: waits for vm17, vm16, vm15, vm14, vm13, vm12 and 12 more to drain."
+    assert lines[3] == "The next 10 by time:"
+    shown = [line.split(": ")[2].split(";")[0] for line in lines if NUMBERED.match(line)]
+    assert shown == ["db0", "db1", "db2", "vm17", "vm16", "vm15", "vm14", "vm13", "vm12", "vm11"]
+    assert lines[-2:] == ["13 more events: -e status_all_events=true shows all, -e status_event_id=ID explains one.", "23 of 23 VMs answered; 23 events."]
+    every = [line.split(": ")[2].split(";")[0] for line in status(plan(*reboots, *pauses, *started), all_events=True) if NUMBERED.match(line)]
+    assert every == ["db0", "db1", "db2", *[f"vm{one}" for one in range(17, -1, -1)], "app1", "app2"]
+
+
+def test_a_reason_of_one_event_stands_with_it() -> None:
+    alone = vm("db1", [event("A1", ("db1", "db9"), due=300)])
+    lines = " ".join(status(plan(*fleet(20), alone), all_events=False))
+    assert "db1; starts in 5 min; held: it also names db9, which is not managed here; approving would" in lines
+    assert lines.count("not managed here") == 1
+
+
+def test_what_is_over_comes_last() -> None:
+    over = vm("old", [], [record("recovered", event("O1", ("old",)), outcome="completed", missing_since="2027-01-15T07:59:00Z")])
+    lines = [line for line in status(plan(over, *fleet(20)), all_events=True) if NUMBERED.match(line)]
+    assert "old; no longer listed; recovered" in lines[-1]
+
+
+def test_long_lines_go_on_below_and_commands_stay_whole() -> None:
+    long = "x" * 140
+    assert event_lines.wrapped([f"{long} {long}", "short", "a" * 200, "", f"do this: chown root: {long} && chmod 700 {long}"]) == [
+        *(long, f"    {long}", "short", "a" * 200),
+        f"do this: chown root: {long} && chmod 700 {long}",
+    ]
+
+
+@pytest.mark.parametrize("name", ["a", "vm1", "web.eu-1", "events", ".*", "waits"])
+def test_a_name_is_taken_out_of_a_reason_only_where_it_stands_alone(name: str) -> None:
+    def entry(number: int) -> dict[str, Any]:
+        own = f"{name}{number}" if number else name
+        detail = f"waits for {own} to drain, a{own}b"
+        blocker = {"kind": "draining", "subjects": [own], "detail": detail, "way_out": ""}
+        base = {"number": number, "select": f"e{number}", "event_type": "Reboot", "event_source": "Platform", "event_status": "Scheduled"}
+        more = {"hosts": [own], "resources": [own], "listed": True, "starts_in": 60.0, "phase": "noticed", "next": "drain", "decision": None}
+        return {**base, **more, "reason": detail, "blockers": [blocker]}
+
+    one, two = entry(0), entry(0)
+    (line,) = [line for line in event_lines.overview([one, two]) if "2 events" in line and "noticed:" in line and "waits" in line]
+    assert f"waits for {name} to drain, a{name}b." in line
+
+
+@settings(max_examples=60, deadline=None)
+@given(some.lists(some.tuples(*(some.integers(0, 3) for _each in range(4))), min_size=21, max_size=40), some.booleans())
+def test_any_overview_fits_and_counts_every_event_once(kinds: list[tuple[int, ...]], all_events: bool) -> None:
+    seen = []
+    for number, (kind, methods, source, due) in enumerate(kinds):
+        name = f"vm{number}"
+        resources = (name, "db9") if kind == 3 else (name,)
+        of_vm = event(f"{number:04d}", resources, "Started" if due == 3 else "Scheduled", due=300.0 * (due + 1), event_type=("Reboot", "Freeze", "", "X")[kind])
+        of_vm["event_source"] = ("User", "Platform", None, "x")[source]
+        seen.append(vm(name, [of_vm], methods=("service",) if methods else ()))
+    lines = status(plan(*seen), all_events=all_events)
+    assert all(len(line) <= event_lines.WIDTH for line in lines)
+    phases, types = lines[0].split(": ", 1)[1].split("; ")
+    for counted in (phases, types):
+        assert sum(int(number) for number in re.findall(r"(?:^|, )([0-9]+) ", counted)) == len(kinds)
+    told = [line for line in lines if NUMBERED.match(line)]
+    assert len(told) == (len(kinds) if all_events else 10)
+    reasons = [line.split(": ", 1) for line in lines if re.match(r"[0-9]+ events [a-z]+[:,]", line)]
+    assert len({tuple(one) for one in reasons}) == len(reasons)
