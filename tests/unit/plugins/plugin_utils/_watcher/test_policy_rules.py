@@ -80,7 +80,7 @@ def test_a_condition_that_only_jmespath_can_check_is_refused_by_its_place(source
     ("policy", "words"),
     [
         ("none", "there is no policy named 'none'"),
-        ([{**REST, "window": {"timezone": "UTC"}}], "rule 1 of the policy: window has unknown keys timezone (did you mean time_zone?)"),
+        ([{**REST, "window": {"timezone": "UTC"}}], "rule 1 of the policy ('rest'): window has unknown keys timezone (did you mean time_zone?)"),
         ([when("event_typ == 'Freeze'")], "rule 1 of the policy ('mine'): when at character 1 names 'event_typ'"),
         ([when("event_type == 'a'")] * 65, "the policy has more than 64 rules, which are too many for the watcher: use fewer, or set watch_drain: []"),
         ([{"when": "length(@) > `0`", "drain": True, "approve": "never"}], "rule 1 of the policy: when cannot be checked"),
