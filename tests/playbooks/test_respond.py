@@ -106,8 +106,9 @@ def test_one_event_from_notice_to_recovery_and_a_second_run_changes_nothing(make
     assert len(phases_told) == len(set(phases_told)), "somebody was told twice"
     assert {"noticed", "drained", "recovered"} <= set(phases_told)
     assert "failed=0" in output
+    assert output.count(f"{event}, times in UTC:") == 1 and "Out of service for" in output
     before = lab.records("web1")
-    lab.respond(respond_wait=True)
+    assert "times in UTC" not in lab.respond(respond_wait=True), "the table of an event that was over before"
     assert lab.records("web1") == before
     assert len(lab.simulator.approvals()) == 1
 

@@ -113,6 +113,8 @@ class State(LoopState):
     """The hosts that do, each with the reason why it cannot take part."""
     doubted: list[str]
     """Hosts that were observed once more because another has returned their mark."""
+    ended_before: list[str]
+    """The ids of the events that were over when the pass began: the report has the times of those that ended in it."""
     start_gate: dict[str, Any]
     """The last answer of the start gate (C(go), C(text)) and the time of the plan that asked (C(asked_at)); empty before the first."""
 
@@ -181,6 +183,7 @@ def begin(
         "marks": {},
         "sharing": {},
         "doubted": [],
+        "ended_before": sorted(_recovered(plan)),
         "start_gate": start_gate,
     }
     if not involved:
@@ -414,7 +417,13 @@ def _confirm_or_end(state: State, plan: dict[str, Any], now: float) -> State:
 def _end(state: State) -> State:
     """End the pass, and release its leases, so that other runs need not wait; those of a killed run expire."""
     held = [str(one["host"]) for one in state["observations"] if state["run"] and (state["run"] in _holders(one) or one["host"] in state["sharing"])]
-    return {**state, **nothing(), "do": "release" if held else "end", "contact": held, "is_taken": False}
+    plan = {**state["plan"], "ended": sorted(_recovered(state["plan"]) - set(state["ended_before"]))}
+    return {**state, **nothing(), "plan": plan, "do": "release" if held else "end", "contact": held, "is_taken": False}
+
+
+def _recovered(plan: Mapping[str, Any]) -> set[str]:
+    """Return the ids of the events that are over for all of their VMs."""
+    return {event["event_id"] for event in plan["events"] if event.get("phase") == "recovered"}
 
 
 def _holders(observed: Mapping[str, Any]) -> list[Any]:

@@ -22,8 +22,11 @@ from ..decide import unread
 from . import event_choice, event_lines, watchers
 from .event_lines import SHOWN_HOSTS, event_line
 from .printable_plan import shown
+from .times import vm_table
 
 FORMATS = ("text", "json")
+# Events whose table a pass ends with.
+MOST_TABLES = 20
 # Lines about what would be done on one VM: it may list a thousand events.
 MOST_OF_ONE_VM = 10
 ENDED_SECONDS = 3600.0
@@ -52,7 +55,7 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
         if not events:
             return [f"No VM lists event {shown(event_id, 'event_id')} or has a record of it."]
         lines = paused_lines(shown(plan["paused"])) + explain(events[0], actions, plain_values.mapping(folders))
-        return [printable_line(line) for line in lines]
+        return [printable_line(line) for line in lines] + tables(events)
     if form == "text":
         # Events that ended long ago tell nothing new; status_event_id still shows them.
         numbered = [event for event in numbered if (event.get("ended_ago") or 0.0) <= ENDED_SECONDS]
@@ -70,7 +73,19 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
     lines = paused_lines(found["paused"]) + lines
     # Each text in them is printable already; an event that names thousands of VMs is still one line.
     lines = [printable_line(line) for line in lines + failed_lines(found["failed"])]
-    return event_lines.wrapped(lines) if is_many else lines
+    return (event_lines.wrapped(lines) if is_many else lines) + tables(ended(plan, numbered))
+
+
+def ended(plan: Mapping[str, Any], events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the events that have ended in the pass of this plan, the latest few."""
+    ids = frozenset(map(folded, plan_ids)) if isinstance(plan_ids := plan.get("ended"), list) else frozenset()
+    return [event for event in events if folded(event["event_id"]) in ids][:MOST_TABLES]
+
+
+def tables(events: list[dict[str, Any]]) -> list[str]:
+    """Return for each event when what happened to each of its VMs: one table, whose lines are printable."""
+    found = [(event, [(part["host"], part["times"]) for part in event["parts"] if part.get("times")]) for event in events]
+    return [line for event, rows in found if rows for line in vm_table(event, rows)]
 
 
 def would_lines(plan: Mapping[str, Any]) -> list[str]:

@@ -25,6 +25,7 @@ from ..state import presence
 from ..state.event_state import EventState, clock_offset
 from ..state.participant import Participant
 from . import hints, messages, watchers
+from .times import times_of
 
 # The most remarks on one VM or record: more would hide those on others.
 OF_ONE_VM = 5
@@ -108,6 +109,7 @@ def _participant(participant: Participant) -> dict[str, Any]:
         "watcher": record is not None and record.watched,
         "windows": str(participant.host.last_known.about.get("os_type")).lower() == "windows" if participant.host.last_known else False,
         "changed": [_change(method, participant.host.targets) for method in methods],
+        "times": times_of(record) if record else None,
     }
 
 

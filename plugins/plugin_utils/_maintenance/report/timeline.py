@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ....module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
@@ -13,6 +13,7 @@ from ..._core.wrong_input import WrongInput
 from ..core import timestamps
 from ..core.model import Record
 from ..observe.reading import read_record
+from .times import aligned, times_of, vm_table
 
 HEADINGS = ("Time (UTC)", "VM", "Event", "Phase", "What")
 LONGEST_REASON = 300
@@ -34,8 +35,17 @@ def timeline(records_by_host: Any, by: str = "phase") -> list[str]:
         raise WrongInput(f"by must be one of phase, vm, not {by}")
     records = records_of(records_by_host)
     if by == "vm":
-        return vm_table(records)
+        return _tables(records)
     return _table(sorted((entry for host, record in records for entry in _entries(host, record)), key=lambda entry: entry.at))
+
+
+def _tables(found: Sequence[tuple[str, Record]]) -> list[str]:
+    by_event: dict[str, list[tuple[str, Record]]] = {}
+    for host, record in found:
+        by_event.setdefault(record.event.key, []).append((host, record))
+    return [
+        line for records in by_event.values() for line in vm_table(records[0][1].event.for_record(), ((host, times_of(record)) for host, record in records))
+    ]
 
 
 def records_of(records_by_host: Any) -> list[tuple[str, Record]]:
@@ -96,83 +106,5 @@ def _table(entries: Sequence[_Entry]) -> list[str]:
     return aligned(rows)
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the rows as lines, each column as wide as its longest cell."""
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
-
-
 def _moment(at: float) -> str:
     return timestamps.form(at)[:19].replace("T", " ")
-
-
-# --- A row for each VM ---------------------------------------------------------------------------------------------------
-
-
-VM_HEADINGS = ("VM", "Noticed", "Drained", "Approved", "Hit", "Back", "Drain took", "Out of service for")
-NONE = "-"
-
-
-def vm_table(found: Iterable[tuple[str, Record]]) -> list[str]:
-    """Return for each event a line with its whole id, and a table with a row for each of its VMs."""
-    by_event: dict[str, list[tuple[str, Record]]] = {}
-    for host, record in found:
-        by_event.setdefault(record.event.key, []).append((host, record))
-    lines: list[str] = []
-    for records in by_event.values():
-        event = records[0][1].event
-        # One VM approves an event for all of them.
-        approved = min((at for _host, record in records if (at := _approved_at(record)) is not None), default=None)
-        lines.append(f"{printable(event.event_type, LONGEST_NAME)} {printable(event.event_id, LONGEST_NAME)}, times in UTC:")
-        lines += aligned([VM_HEADINGS, *(_row(host, record, approved) for host, record in records)])
-    return lines
-
-
-def _row(host: str, record: Record, approved_by_another: float | None) -> tuple[str, ...]:
-    noticed, begun, drained = (_first(record, phase) for phase in ("noticed", "draining", "drained"))
-    approved, back = _approved_at(record), record.last("recovered")
-    if approved is None and record.approving_at is not None:
-        # Every VM notes first that its event is about to be approved. Without that, the word of another VM proves nothing about this one.
-        approved = approved_by_another
-    return (
-        printable(host, LONGEST_NAME),
-        _time(noticed),
-        _time(drained),
-        _why_not_approved(record) if approved is None else _time(approved),
-        _time(_hit_at(record)),
-        _time(back),
-        _duration(begun, drained),
-        _duration(begun, back),
-    )
-
-
-def _first(record: Record, phase: str) -> float | None:
-    return next((at for entered, at in record.history if entered == phase), None)
-
-
-def _approved_at(record: Record) -> float | None:
-    entered = _first(record, "approved")
-    return record.approved_at if entered is None else entered
-
-
-def _hit_at(record: Record) -> float | None:
-    entered = _first(record, "started")
-    return record.started_at if entered is None else entered
-
-
-def _why_not_approved(record: Record) -> str:
-    """Return in a few words why no record of the event has an approval."""
-    if _hit_at(record) is not None or record.outcome == "completed":
-        # At NotBefore Azure needs none; or a person approved it elsewhere.
-        return "not by us"
-    if record.outcome is not None:
-        return "not needed" if record.outcome == "cancelled" else "not known"
-    return "not known" if record.approving_at is not None else "not yet"
-
-
-def _time(at: float | None) -> str:
-    return NONE if at is None else f"{timestamps.as_datetime(at):%H:%M:%S}"
-
-
-def _duration(begin: float | None, end: float | None) -> str:
-    return NONE if begin is None or end is None else timestamps.duration(max(end - begin, 0.0))

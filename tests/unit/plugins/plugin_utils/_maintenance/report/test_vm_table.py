@@ -100,3 +100,39 @@ def test_a_vm_that_was_let_go_is_not_one_that_cannot_be_read() -> None:
 def test_with_events_of_its_own_alone_nothing_more_is_due() -> None:
     web3 = observations.resting(vm("web3"))
     assert plan(vm("db1"), web3)["next_look_in"] is None
+
+
+# --- Times -------------------------------------------------------------------------------------------------------------
+
+
+def test_status_of_a_recovered_event_has_every_phase_with_its_time() -> None:
+    found = plan(vm("vm1", [], [{**course(event("E1"), *PHASES), "outcome": "completed"}]))
+    (one,) = status(found, "json", "E1")["events"]
+    times = one["parts"][0]["times"]
+    assert one["phase"] == "recovered" and times["phases"] == dict.fromkeys(("held", "failed")) | {phase: at(seconds) for phase, seconds in PHASES}
+    assert [item["phase"] for item in times["history"]] == [phase for phase, _seconds in PHASES]
+    assert (times["drain_seconds"], times["impact_seconds"], times["out_of_service_seconds"]) == (8.0, 40.0, 78.0)
+    assert status(found, event_id="E1")[-1].startswith("vm1  07:58:20  07:58:30  07:58:40  07:58:50  07:59:40  8 s")
+
+
+def test_what_is_unknown_is_none_and_never_zero() -> None:
+    """An event that hit its VM undrained, and a clock that was put back while the VM drained."""
+    hit, back = course(event("E1"), PHASES[0], PHASES[4], *PHASES[5:]), course(event("E2"), ("noticed", -100), ("draining", -50), ("drained", -60))
+    found = {one["event_id"]: one["parts"][0]["times"] for one in plan(vm("vm1", [], [hit, back]))["events"]}
+    assert (found["E1"]["drain_seconds"], found["E1"]["out_of_service_seconds"], found["E1"]["impact_seconds"]) == (None, None, 40.0)
+    assert (found["E2"]["drain_seconds"], found["E2"]["impact_seconds"]) == (None, None)
+
+
+def test_a_pass_ends_with_the_table_of_what_ended_in_it() -> None:
+    found = plan(vm("vm1", [], [{**course(event(name), *PHASES), "outcome": "completed"} for name in ("E1", "E2")]))
+    assert not any("times in UTC" in line for line in status(found))
+    lines = status({**found, "ended": ["E2"]})
+    assert [line for line in lines if "times in UTC" in line] == ["Reboot E2, times in UTC:"]
+    assert "Out of service for" in lines[-2] and lines[-1].endswith("8 s         78 s")
+
+
+def test_a_long_history_is_cut_in_a_plan() -> None:
+    """A VM may have hundreds of records with hundreds of phases, and the plan is made in each iteration."""
+    long = course(event(), *((("draining", "held")[number % 2], number - 1000) for number in range(200)))
+    times = plan(vm("vm1", [], [long]))["events"][0]["parts"][0]["times"]
+    assert len(times["history"]) == 40 and times["history"][-1]["at"] == at(-801)
