@@ -34,6 +34,14 @@ options:
   vm_id: {type: str, description: "The C(vmId) of this VM. A record of another VM is set aside."}
   vm_name: {type: str, description: The name of this VM as events have it.}
   older_than: {type: int, default: 86400, description: "With O(state=pruned), the seconds since the last change of phase."}
+  history:
+    description: The limits of the VM's history, to which records go that are V(pruned) or V(absent).
+    version_added: 2.5.0
+    type: dict
+    suboptions:
+      entries: {type: int, default: 200, description: "Of so many events. V(0) writes none."}
+      bytes: {type: int, default: 1048576, description: In all files together.}
+      days: {type: int, default: 400, description: Since the last change of phase.}
   lease:
     description: The lease under which the run acts. If it is gone the module fails with RV(error_kind=lease_lost), and the run must not act on the VM.
     type: dict
@@ -89,7 +97,7 @@ record:
     boot_id: 3f1e9a2c, rule: {name: everything else, drain: true, approve: after_drain}, decision: null, attempts: 1, deadline: "2026-11-21T20:14:00Z",
     approving_at: null, verified_at: null, approved_at: null, started_at: null, missing_since: null, undone: false, told: [], untold: null, outcome: null,
     watcher: null, methods: [{id: 1-service, method: service, options: {name: nginx}, before: {active: true, enabled: true}, state: drained,
-    boot_id: 3f1e9a2c, at: "2026-11-21T20:00:09.000000Z", error: null, error_kind: null, outside: false}]}
+    boot_id: 3f1e9a2c, at: "2026-11-21T20:00:09.000000Z", times: {drained: "2026-11-21T20:00:09.000000Z"}, error: null, error_kind: null, outside: false}]}
 conflict: {type: bool, returned: always, description: Whether the record had another revision than O(expected_revision).}
 leases: {type: list, elements: str, returned: when leased or released, description: The files of the leases that this run has on the VM now.}
 upgrade: {type: dict, returned: O(state=marked), description: "The progress mark after the change, V(null) when there is none."}

@@ -138,7 +138,8 @@ class Stage:
         """What lies in the folder of the records, without times in names."""
         if not self.way.folder.is_dir():
             return {"no folder": True}
-        return {path.name: _content(path) for path in sorted(self.way.folder.iterdir())}
+        found = (path for path in sorted(self.way.folder.rglob("*")) if path.is_file())
+        return {path.relative_to(self.way.folder).as_posix(): _content(path) for path in found}
 
 
 def _together(requests: list[dict[str, t.Any]]) -> list[dict[str, t.Any]]:

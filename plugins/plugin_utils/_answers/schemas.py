@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...module_utils._scheduled_events.imds import document, identity
-from ...module_utils._scheduled_events.journal import record_schema
+from ...module_utils._scheduled_events.journal import history, record_schema
 from ...module_utils._scheduled_events.lease import progress_marks
 from .kinds import Kind, anything, fields, flag, line, many, maybe, named, naming, number, output, text, whole
 
@@ -49,7 +49,7 @@ KINDS: Mapping[str, Kind] = {
     "object": maybe(named(anything)),
     "decision": maybe(named(anything)),
     "event": fields({name: EVENT[name] for name in record_schema.EVENT_KEYS}, ("event_id", "resources")),
-    "history": many(fields(dict.fromkeys(record_schema.HISTORY_KINDS, text), tuple(record_schema.HISTORY_KINDS))),
+    "history": many(fields(dict.fromkeys(record_schema.HISTORY_KINDS, text), ("phase", "at"))),
 }
 # A method that has not begun yet has no value for most of its keys.
 METHOD = fields({**{key: maybe(KINDS[kind]) for key, kind in record_schema.METHOD_KINDS.items()}, "id": text}, ("id",))
@@ -98,6 +98,18 @@ OBSERVATION: Mapping[str, Kind] = {
     "records_readable": flag,
     "cannot_write": maybe(line),
 }
+# An entry of the history is a part of a record, and its methods are a part of theirs.
+ENTRY = fields(
+    {
+        **{key: RECORD_TYPES[key] for key in (*history.TEXTS, "format", "event", "attempts", "history")},
+        "rule": maybe(named(maybe(text))),
+        "decision": maybe(named(maybe(text))),
+        "resources_count": whole,
+        "ended_at": maybe(text),
+        "methods": many(fields({**dict.fromkeys(("id", "method", "state", "at", "error"), maybe(text)), "outside": flag, "times": named(maybe(text))})),
+    },
+    ("format", "event", "phase", "history", "methods"),
+)
 ACT_RESULT = fields(
     {
         "action": text,
@@ -137,6 +149,9 @@ SCHEMAS: Mapping[str, Schema] = {
         {"record": maybe(RECORD), "conflict": flag, "leases": many(text), "upgrade": maybe(MARK), "pruned": many(text)},
         ("record", "conflict"),
         diff=True,
+    ),
+    "maintenance_history": Schema(
+        {"entries": naming(many(ENTRY), lambda entry: entry.get("event")), "problems": many(line), "now": text}, ("entries", "problems", "now")
     ),
     "maintenance_lease": Schema({"leases": many(text)}, ("leases",), diff=True),
     "scheduled_events_info": Schema({**ASKED, "events": EVENTS}, ("events",)),

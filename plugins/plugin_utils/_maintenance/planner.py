@@ -243,7 +243,7 @@ def _actions(
                 drains.append(keepers.add_to(event_state, participant, action))
         if settings.notify:
             notices += notifications.actions(event_state, phases[event_state.key], settings.run.id)
-    return [*written, *decided.approvals, *drains, *keepers.actions(event_states), *notices, *record_writes.prune(hosts)]
+    return [*written, *decided.approvals, *drains, *keepers.actions(event_states), *notices, *record_writes.prune(hosts, settings)]
 
 
 def _place(event_state: EventState, phase: str) -> tuple[bool, float, float, str]:

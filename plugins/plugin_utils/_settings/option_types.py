@@ -62,6 +62,7 @@ OF_FLEET = (
     "respond_capacity",
     "respond_confirm_end",
     "respond_drain_seconds",
+    "respond_history",
     "respond_min_answered",
     "respond_notify_tasks",
     "respond_only_events",

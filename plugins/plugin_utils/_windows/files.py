@@ -126,6 +126,9 @@ class WindowsFiles:
         code, _output, _errors = self._calls.command(self._line(OLD, name=name))
         return DAYS_OLD if code == 0 else 0.0
 
+    def inside(self, folder: str) -> WindowsFiles:
+        return WindowsFiles(self._calls, f"{self.where}\\{check_name(folder)}", self._check_mode, self._once)
+
     def _load(self) -> None:
         for _attempt in range(LISTINGS):
             code, whole, errors = self._calls.command(self._line(LOAD, largest=LARGEST_FILE))

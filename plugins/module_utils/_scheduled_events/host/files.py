@@ -59,6 +59,9 @@ class Files(t.Protocol):
     def age(self, name: str) -> float:
         """Return the seconds since the content was written, by the VM's clock."""
 
+    def inside(self, folder: str) -> Files:
+        """Return a folder inside this one, by its plain name."""
+
 
 def check_name(name: str) -> str:
     """Refuse anything but a plain file name. Names are built from checked parts; this is a second check."""
@@ -170,3 +173,6 @@ class LocalFiles:
 
     def age(self, name: str) -> float:
         return time.time() - os.lstat(self._path(name)).st_mtime
+
+    def inside(self, folder: str) -> LocalFiles:
+        return LocalFiles(self._path(folder))

@@ -12,7 +12,7 @@ from ..core.limits import METHODS
 from ..host.system import seconds_between
 from . import record_schema as schema
 from .overrides import WrongDecision, checked_decision
-from .record_encoding import bounded_history
+from .record_encoding import WHY, bounded_history
 from .record_schema import Record, RecordsError
 from .transitions import PHASES, may_follow, refusal
 
@@ -105,11 +105,19 @@ def _enter(record: Record, before: Record | None, phase: str, now: str) -> None:
     # Failures are counted in the history, so it must also list an attempt that fails before it has begun.
     failed_again = phase == "failed" and before is not None and record["attempts"] != before["attempts"]
     if phase == record["phase"] and record["history"] and not failed_again:
+        if phase == record["history"][-1]["phase"]:
+            record["history"] = [*record["history"][:-1], _with_reason(record["history"][-1], record)]
         return
     if before is not None and not may_follow(before["phase"], phase, ended=before["outcome"] is not None):
         raise RecordsError(f"The record of event {schema.shorten(schema.event_id_of(record))}: {refusal(before['phase'], phase)}")
     record["phase"] = phase
-    record["history"] = bounded_history([*record["history"], {"phase": phase, "at": now}])
+    record["history"] = bounded_history([*record["history"], _with_reason({"phase": phase, "at": now}, record)])
+
+
+def _with_reason(entered: dict[str, t.Any], record: Record) -> dict[str, t.Any]:
+    """Add what held the event, or why it failed: the record has the reason of its present phase alone."""
+    explained = entered["phase"] in ("held", "failed") and record["reason"]
+    return {**entered, "why": record["reason"][:WHY]} if explained else entered
 
 
 def _whole(value: t.Any, key: str) -> int:
@@ -221,8 +229,11 @@ def _merge_method(record: Record, given: dict[str, t.Any], now: str) -> bool:
     present.update(given)
     if present["state"] is None:
         present["state"] = "found"
-    if present["state"] != state and "at" not in given:
-        present["at"] = now
+    if present["state"] != state:
+        if "at" not in given:
+            present["at"] = now
+        # For the history of the VM: which method took how long.
+        present["times"] = {**({} if anew else present["times"] or {}), present["state"]: present["at"]}
     return bool(present["state"] != state and present["state"] != "undone")
 
 

@@ -27,6 +27,8 @@ from .transitions import PHASES
 # The id that a method gets where it has no name of its own: its number and its kind.
 USUAL_ID = re.compile(r"[0-9]+-([a-z_]{1,40})")
 CUT = " ..."
+# Characters of the reason of a phase in the history: a record may have two hundred.
+WHY = 200
 
 
 def encode(record: Record) -> bytes:
@@ -198,7 +200,12 @@ def repaired_event(event: dict[str, t.Any]) -> dict[str, t.Any]:
 
 def repaired_history(history: list[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
     """Drop entries without a valid time, and keep no more entries than a write does."""
-    return bounded_history([{"phase": item["phase"], "at": item["at"]} for item in history if utc_seconds(item["at"]) is not None])
+    return bounded_history([_repaired_phase(item) for item in history if utc_seconds(item["at"]) is not None])
+
+
+def _repaired_phase(item: dict[str, t.Any]) -> dict[str, t.Any]:
+    why = short_text(item.get("why"))
+    return {"phase": item["phase"], "at": item["at"], **({"why": why[:WHY]} if why else {})}
 
 
 def bounded_history(history: list[dict[str, t.Any]]) -> list[dict[str, t.Any]]:

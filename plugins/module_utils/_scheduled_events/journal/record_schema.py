@@ -56,7 +56,7 @@ EVENT_KINDS: t.Mapping[str, str] = {
     "resources": "texts",
     "duration_in_seconds": "whole",
 }
-# before: what the method found before it acted, its finding. error_kind: BY_HAND, or null.
+# before: what the method found before it acted, its finding. error_kind: BY_HAND, or null. times: when it entered each state of its present drain.
 METHOD_KINDS: t.Mapping[str, str] = {
     "id": "text",
     "method": "text",
@@ -65,13 +65,15 @@ METHOD_KINDS: t.Mapping[str, str] = {
     "state": "state",
     "boot_id": "text",
     "at": "time",
+    "times": "object",
     "error": "text",
     "error_kind": "text",
     "outside": "flag",
 }
 # The kind of a method's error: it cannot be undone from here, and an operator has to.
 BY_HAND = "by_hand"
-HISTORY_KINDS: t.Mapping[str, str] = {"phase": "phase", "at": "time"}
+# why: of held and failed, the last reason. Others have no such key.
+HISTORY_KINDS: t.Mapping[str, str] = {"phase": "phase", "at": "time", "why": "text"}
 
 # found: the method has not acted yet, according to the record. begun: it may have acted. undoing: its undo may have acted.
 METHOD_STATES = ("found", "begun", "drained", "failed", "undoing", "undone")

@@ -14,7 +14,7 @@ import typing as t
 from ..host.files import Files
 from ..host.system import Host, seconds_between
 from .record_encoding import load, replace_file
-from .record_schema import Record, RecordsError, Unreadable, event_id_of, stem
+from .record_schema import Record, Unreadable, event_id_of, stem
 from .replicas import LONGEST_SECONDS
 
 FORMAT = 1
@@ -76,14 +76,6 @@ class Tombstones:
         if any(method.get("outside") is True for method in record["methods"]):
             content = {"format": FORMAT, "event_id": event_id_of(record), "vm_id": record["vm_id"], "at": self.host.now()}
             replace_file(self.files, tombstone_name(event_id_of(record)), content, "The tombstone")
-
-    def try_to_write(self, record: Record) -> bool:
-        """Write a tombstone. Return whether that succeeded; if not, the record must stay."""
-        try:
-            self.write(record)
-        except RecordsError:
-            return False
-        return True
 
     def prune(self, check_mode: bool = False) -> None:
         """Remove the tombstones that outlived every replica. Keep all if the clock went back."""

@@ -39,7 +39,7 @@ Action = t.Mapping[str, t.Any]
 
 # What maintenance_record does, by action.
 RECORD_STATES = {"acquire": "leased", "release": "released", "write": "present", "prune": "pruned"}
-RECORD_OPTIONS = ("event_id", "event", "changes", "stamp", "restore", "expected_revision", "lease", "expired")
+RECORD_OPTIONS = ("event_id", "event", "changes", "stamp", "restore", "expected_revision", "lease", "expired", "history")
 # An approval must not outlast a pass: it is decided anew in the next iteration.
 APPROVAL_PATIENCE = {"request_timeout": 20.0, "retries": 1}
 ACTIONS = (*RECORD_STATES, "approve", "undo", "recover", "drain", "take_over")

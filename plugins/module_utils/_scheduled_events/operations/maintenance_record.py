@@ -10,8 +10,9 @@ import typing as t
 from ..host.access import Failed, HostAccess, Result
 from ..host.files import Files
 from ..host.system import Host
+from ..journal.history import history_of, limits_argument
 from ..journal.record_changes import RecordChange, difference
-from ..journal.record_schema import RecordsError, stem
+from ..journal.record_schema import Record, RecordsError, stem
 from ..journal.record_store import DEFAULT_PATH, RecordStore, Written
 from ..journal.replicas import ReplicaStore, checked_restore, replica_argument
 from ..journal.tombstones import Tombstones
@@ -36,6 +37,7 @@ def record_arguments() -> dict[str, dict[str, t.Any]]:
         "vm_id": {"type": "str"},
         "vm_name": {"type": "str"},
         "older_than": {"type": "int", "default": 86400},
+        "history": limits_argument(),
         "lease": _lease_of_a_write(),
         "expired": {"type": "list", "elements": "str", "default": []},
         "replica": replica_argument(),
@@ -72,22 +74,53 @@ def change_records(files: Files, host: Host, options: t.Mapping[str, t.Any], che
     if options["state"] == "marked":
         return change_progress_marks(files, host, options, check_mode)
     if options["state"] == "pruned":
-        older_than, tombstones = options["older_than"], Tombstones(files, host)
-        pruned = records.prune(older_than, check_mode, tombstones.try_to_write) + ReplicaStore(files, host).prune(older_than, check_mode)
+        older_than, tombstones, burials = options["older_than"], Tombstones(files, host), Burials(files, host, options)
+        pruned = records.prune(older_than, check_mode, burials.try_to_bury) + ReplicaStore(files, host).prune(older_than, check_mode)
         tombstones.prune(check_mode)
+        if not check_mode:
+            burials.finish()
         diff = {"before": {"records": pruned}, "after": {"records": []}} if pruned else {"before": {}, "after": {}}
         return {"changed": bool(pruned), "record": None, "conflict": False, "pruned": pruned, "diff": diff}
     event_id = options["event_id"]
     if not event_id.strip():
         raise RecordsError("event_id is empty.")
     if options["state"] == "absent":
-        written = records.remove(event_id, options["expected_revision"], check_mode, Tombstones(files, host).write)
+        written = records.remove(event_id, options["expected_revision"], check_mode, Burials(files, host, options).bury)
     else:
         lease = UnderLease(leases, options.get("lease"), event_id)
         written = write_under_lease(records, lease, event_id, _requested_change(options), options["expected_revision"], check_mode)
     if not check_mode:
         log_phase(log, event_id, written)
     return _result(written, event_id)
+
+
+class Burials:
+    """What is written before a record is removed: its entry in the history of the VM, and its tombstone."""
+
+    def __init__(self, files: Files, host: Host, options: t.Mapping[str, t.Any]) -> None:
+        self._history = history_of(files, host, options.get("history"))
+        self._tombstones = Tombstones(files, host)
+        self._failed: RecordsError | None = None
+
+    def bury(self, record: Record) -> None:
+        """Write both. Raise RecordsError; then the record must stay."""
+        self._history.add_record(record)
+        self._tombstones.write(record)
+
+    def try_to_bury(self, record: Record) -> bool:
+        """Write both. Return whether that succeeded; if not, the record must stay, and the end says so."""
+        try:
+            self.bury(record)
+        except RecordsError as error:
+            self._failed = error
+            return False
+        return True
+
+    def finish(self) -> None:
+        """Keep the history within its limits. Raise RecordsError where a record could not be buried; not as not_written: the records can be written."""
+        self._history.prune()
+        if self._failed is not None:
+            raise RecordsError(f"Records of ended events are kept until their history can be written: {self._failed.message}")
 
 
 def write_records(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:

@@ -176,13 +176,13 @@ def _write(participant: Participant, changes: dict[str, Any], stamp: list[str], 
     )
 
 
-def prune(hosts: Iterable[Host]) -> list[Prune]:
+def prune(hosts: Iterable[Host], settings: Settings) -> list[Prune]:
     """Prune the records whose undo was verified more than a day ago, at most one for each VM."""
     found = []
     for host in hosts:
         for record in host.observation.records.values() if host.observation else ():
             recovered = record.last("recovered") if record.phase == "recovered" else None
             if host.observation and recovered is not None and host.observation.now - recovered > PRUNE_AFTER:
-                found.append(Prune(host=host.name, event_id=record.event.event_id, reason="it was over more than a day ago"))
+                found.append(Prune(host=host.name, event_id=record.event.event_id, reason="it was over more than a day ago", history=settings.history))
                 break
     return found

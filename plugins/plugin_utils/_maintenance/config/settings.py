@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from ....module_utils._scheduled_events.journal.history import Limits
 from ....module_utils._scheduled_events.lease.lease_schema import KINDS
 from ....module_utils._scheduled_events.lease.lease_time import LEASE
 from ..._core import plain_values
@@ -88,13 +89,18 @@ class Settings:
     """What the start gate holds by its last answer. None where it said yes, where there is none, and where its answer is not known yet."""
     lease_seconds: float = LEASE
     """Time limit of each action under a lease: longer than an iteration takes, short enough to wait for after a crash."""
+    history: Mapping[str, int] | None = None
+    """The limits of the history of each VM, where they are not the usual ones."""
     rehearsal: bool = False
     """Whether a simulator plays the VMs, so that a lease may be shorter than an action may take (timing.py)."""
 
 
 # Settings that have an option of their own, which overrides them in respond_timing. Those without a name are the collection's own.
 OWN_OPTIONS = {
-    **{name: f"respond_{name}" for name in ("allow_empty", "capacity", "drain_seconds", "min_answered", "only_events", "pass_interval", "paused", "retired")},
+    **{
+        name: f"respond_{name}"
+        for name in ("allow_empty", "capacity", "drain_seconds", "history", "min_answered", "only_events", "pass_interval", "paused", "retired")
+    },
     "unmanaged": "respond_unmanaged",
     "has_health": "respond_health",
     "notify": "respond_notify_tasks",
@@ -171,7 +177,23 @@ def _run(given: Any) -> Run:
     return Run(found, plain_values.text(source.get("who")) or "", kind)
 
 
-SPECIAL: dict[str, Callable[[Any], Any]] = {"capacity": load_groups, "clusters": lambda given: given, "paused": load_pause, "run": _run, "start_gate": answer}
+def _history(given: Any) -> dict[str, int] | None:
+    source = plain_values.mapping(given)
+    found = {str(key): plain_values.whole(value) for key, value in source.items()}
+    wrong = [key for key, value in found.items() if key not in Limits._fields or value is None or value < 0]
+    if not isinstance(given, Mapping) or wrong:
+        raise WrongInput(f"respond_history must be a dictionary with {', '.join(Limits._fields)}, each a whole number of 0 or more, not {given!r}")
+    return {key: value for key, value in found.items() if value is not None} or None
+
+
+SPECIAL: dict[str, Callable[[Any], Any]] = {
+    "capacity": load_groups,
+    "clusters": lambda given: given,
+    "history": _history,
+    "paused": load_pause,
+    "run": _run,
+    "start_gate": answer,
+}
 
 
 def _ids(name: str, given: Any) -> tuple[str, ...]:

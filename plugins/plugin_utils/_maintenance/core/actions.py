@@ -145,6 +145,8 @@ class Prune(Action):
     """Remove a record that is no longer needed."""
 
     name: ClassVar[str] = "prune"
+    history: Mapping[str, int] | None = field(default=None, metadata=OPTIONAL)
+    """The limits of the VM's history, where they are not the usual ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

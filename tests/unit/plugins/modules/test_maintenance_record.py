@@ -76,7 +76,7 @@ def test_absent(record, lines, tmp_path):
     assert record(event_id="abc-1", state="absent", check=True)["changed"]
     result = record(event_id="abc-1", state="absent")
     assert result["changed"] and result["record"] is None and result["diff"]["before"]["phase"] == "noticed"
-    assert os.listdir(tmp_path / "records") == []
+    assert os.listdir(tmp_path / "records") == ["history"] and os.listdir(tmp_path / "records" / "history") == ["event-abc-1.json"]
     assert lines[-1] == "maintenance.azure: event abc-1 record removed"
 
 
@@ -87,7 +87,7 @@ def test_pruned(record, monkeypatch, tmp_path):
     assert record(state="pruned", older_than=-1, check=True)["pruned"] == ["ABC-1"]
     result = record(state="pruned", older_than=-1)
     assert (result["changed"], result["pruned"], result["record"]) == (True, ["ABC-1"], None)
-    assert os.listdir(tmp_path / "records") == ["event-abc-2.1.json"]
+    assert sorted(os.listdir(tmp_path / "records")) == ["event-abc-2.1.json", "history"]
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,25 @@ def test_the_blocker_is_that_of_the_reason():
 def test_a_new_record_may_begin_in_another_phase():
     record = apply_change(None, EVENT, RecordChange(changes={"phase": "held", "reason": "no drain method"}), NOON)
     assert (record["phase"], record["reason"]) == ("held", "no drain method")
-    assert record["history"] == [{"phase": "held", "at": NOON}]
+    assert record["history"] == [{"phase": "held", "at": NOON, "why": "no drain method"}]
+
+
+def test_the_history_keeps_the_last_reason_of_each_hold():
+    """The record itself has the reason of its present phase alone."""
+    record = apply_change(None, EVENT, RecordChange(changes={"phase": "held", "reason": "no drain method"}), NOON)
+    for changes in ({"phase": "held", "reason": "x" * 300}, {"phase": "draining", "reason": None}, {"reason": "of a drain"}):
+        record = apply_change(record, EVENT, RecordChange(changes=changes), LATER)
+    assert record["history"] == [{"phase": "held", "at": NOON, "why": "x" * 200}, {"phase": "draining", "at": LATER}]
+
+
+def test_a_method_keeps_when_it_entered_each_state_of_its_present_drain():
+    record = None
+    for second, state in enumerate(("found", "begun", "drained", "undoing", "undone", "begun")):
+        before = {"before": {"a": 1}} if state == "found" else {}
+        record = apply_change(record, EVENT, RecordChange(method={"id": "1-x", "method": "x", "state": state, **before}), utc_text(START + second))
+        if state == "undone":
+            assert record["methods"][0]["times"] == {one: utc_text(START + at) for at, one in enumerate(("found", "begun", "drained", "undoing", "undone"))}
+    assert record["methods"][0]["times"] == {"begun": utc_text(START + 5)}
 
 
 def test_history_grows_only_with_a_change_of_phase():

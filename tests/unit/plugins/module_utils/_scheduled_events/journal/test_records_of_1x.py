@@ -50,7 +50,7 @@ def files(tmp_path):
 
 
 def _with_kinds(methods):
-    return [{"error_kind": None, **one} for one in methods]
+    return [{"error_kind": None, "times": None, **one} for one in methods]
 
 
 def test_each_kind_of_each_release_is_here():

@@ -66,6 +66,19 @@ def test_an_observation_has_every_key(files, host):
     assert (seen["records"], seen["records_problems"], seen["records_readable"]) == ([], [], True)
 
 
+def test_an_observation_never_reads_the_history(files, host, monkeypatch):
+    """It makes no pass dearer, and what is in it cannot fail one."""
+    files.make()
+    os.mkdir(os.path.join(files.where, "history"))
+    for number in range(300):
+        with open(os.path.join(files.where, "history", f"event-{number}.json"), "w") as stream:
+            stream.write("damaged")
+    os.chmod(os.path.join(files.where, "history"), 0o777)
+    read = []
+    monkeypatch.setattr(LocalFiles, "inside", lambda self, folder: read.append(folder))
+    assert take(files, host)["records_problems"] == [] and read == []
+
+
 def test_events_have_no_raw_unless_asked(files, host):
     assert "raw" not in take(files, host)["events"][0]
     assert take(files, host, include_raw=True)["events"][0]["raw"]["EventType"] == "Reboot"

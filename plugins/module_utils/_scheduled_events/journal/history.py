@@ -1,0 +1,198 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The history of a VM: a small entry for each event whose record was removed, in a folder of its own, so that an observation never reads it.
+
+An entry is written before its record is removed, under a name that follows from the event: whatever is killed in between, and written twice, both are one
+event. It has times and names, and nothing that an undo needs. An archive keeps entries of other VMs in the same form, a folder for each VM.
+"""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ..core.limits import METHODS
+from ..host.files import TEMPORARY, Files
+from ..host.system import Host, seconds_between
+from .record_encoding import load, repaired_history, replace_file, short_text, whole_within
+from .record_schema import EVENT_KEYS, METHOD_STATES, Record, RecordsError, Unreadable, shorten, stem
+from .transitions import PHASES
+
+FORMAT = 1
+FOLDER = "history"
+FILE_NAME = re.compile(r"event-[a-z0-9-]{1,80}\.json")
+# Of one entry: names of resources, characters of a text, entries of the history of its phases.
+NAMES, LONGEST, FIRST, LAST = 50, 300, 20, 40
+TEXTS = ("phase", "outcome", "reason", "vm_id", "vm_name", "watcher", "approving_at", "approved_at", "started_at", "missing_since")
+
+# An entry, as its file has it.
+Entry = t.Dict[str, t.Any]
+
+
+class Limits(t.NamedTuple):
+    """How much history is kept: the newest entries within all three."""
+
+    entries: int = 200
+    bytes: int = 1024 * 1024
+    days: int = 400
+
+
+class HistoryReading(t.NamedTuple):
+    """All entries that can be read, oldest first, and what is wrong with the others."""
+
+    entries: list[Entry]
+    problems: list[str]
+
+
+def limits_argument() -> dict[str, t.Any]:
+    """Return the argument spec of an option that limits a history."""
+    return {"type": "dict", "options": {name: {"type": "int", "default": value} for name, value in Limits()._asdict().items()}}
+
+
+def entry_of(record: Record) -> Entry:
+    """Return the entry of a record: what it says of times, names, rules and methods, each of limited length."""
+    event, history = record["event"], record["history"]
+    rule, decision = record.get("rule") or {}, record.get("decision") or {}
+    found: Entry = {key: _short(record.get(key)) for key in TEXTS}
+    found["format"] = FORMAT
+    found["event"] = {key: whole_within(event.get(key), -(10**9), 10**9) if key == "duration_in_seconds" else _short(event.get(key)) for key in EVENT_KEYS}
+    names = [_short(name) for name in event.get("resources") or () if isinstance(name, str)]
+    found["event"].update(event_id=event["event_id"], resources=names[:NAMES])
+    found["resources_count"] = len(names)
+    found["rule"] = {"name": _short(rule.get("name")), "approve": _short(rule.get("approve"))}
+    found["decision"] = {key: _short(decision.get(key)) for key in ("action", "who", "why", "at")} if decision else None
+    found["attempts"] = record.get("attempts")
+    found["history"] = repaired_history(history if len(history) <= FIRST + LAST else history[:FIRST] + history[-LAST:])
+    found["methods"] = [_method(method) for method in record["methods"][:METHODS]]
+    found["ended_at"] = history[-1]["at"] if history else None
+    return found
+
+
+def _method(method: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    times = method.get("times") or {}
+    found: dict[str, t.Any] = {key: _short(method.get(key)) for key in ("id", "method", "state", "at", "error")}
+    return {**found, "outside": method.get("outside") is True, "times": {state: _short(times[state]) for state in METHOD_STATES if state in times}}
+
+
+def _short(value: t.Any) -> str | None:
+    text = short_text(value)
+    return text if text is None else text[:LONGEST]
+
+
+def checked(data: t.Any) -> Entry:
+    """Return an entry that was read or given, with every key and within all limits. Raise Unreadable for what is none."""
+    if not isinstance(data, dict) or data.get("format") != FORMAT or not isinstance(data.get("event"), dict):
+        raise Unreadable("holds no entry that this version of the collection knows")
+    if not isinstance(data["event"].get("event_id"), str) or data.get("phase") not in PHASES:
+        raise Unreadable("names no event, or an unknown phase")
+    lists = [data.get(key) for key in ("history", "methods")]
+    if not all(isinstance(items, list) and all(isinstance(item, dict) for item in items) for items in lists):
+        raise Unreadable("has no list of phases or methods")
+    if not all(item.get("phase") in PHASES and isinstance(item.get("at"), str) for item in data["history"]):
+        raise Unreadable("has a history without phases and times")
+    objects: dict[str, t.Any] = {key: data.get(key) if isinstance(data.get(key), dict) else {} for key in ("rule", "decision")}
+    resources = data["event"].get("resources")
+    event = {**data["event"], "resources": resources if isinstance(resources, list) else []}
+    methods = [{**method, "times": method.get("times") if isinstance(method.get("times"), dict) else {}} for method in data["methods"]]
+    found = entry_of({**data, **objects, "event": event, "methods": methods, "attempts": whole_within(data.get("attempts"), 0, 10**9)})
+    found["resources_count"] = whole_within(data.get("resources_count"), 0, 10**6) or found["resources_count"]
+    return found
+
+
+class History:
+    """The history of one VM, in a folder of its own: on that VM, or in an archive."""
+
+    def __init__(self, files: Files, host: Host, limits: Limits) -> None:
+        self.files = files
+        self.host = host
+        self.limits = limits
+
+    def read_all(self) -> HistoryReading:
+        """Read every entry. What cannot be read is a problem, and hides no other entry."""
+        try:
+            names = self.files.names()
+        except FileNotFoundError:
+            return HistoryReading([], [])
+        except OSError as error:
+            return HistoryReading([], [f"The history in {self.files.where} cannot be read: {error}."])
+        entries, problems = [], []
+        for name in filter(FILE_NAME.fullmatch, names):
+            try:
+                entries.append(self._read(name)[0])
+            except FileNotFoundError:
+                continue  # another run has just removed it
+            except (OSError, Unreadable) as error:
+                problems.append(f"The file {name} in {self.files.where} is no usable entry of the history: it {error}. Remove it.")
+        return HistoryReading(sorted(entries, key=lambda entry: entry["ended_at"] or ""), problems)
+
+    def _read(self, name: str) -> tuple[Entry, int]:
+        content = self.files.read(name)
+        entry = checked(load(content))
+        if _file_name(entry) != name:
+            raise Unreadable("belongs to another event than its name says")
+        return entry, len(content)
+
+    def add(self, entry: Entry) -> bool:
+        """Write the entry of one event, or replace it. Return whether anything changed. Raise RecordsError."""
+        name = _file_name(entry)
+        try:
+            if self._read(name)[0] == entry:
+                return False
+        except (OSError, Unreadable):
+            pass  # none yet, or a damaged one, which is replaced
+        replace_file(self.files, name, entry, "The entry")
+        return True
+
+    def add_record(self, record: Record) -> None:
+        """Write the entry of a record that is about to be removed. Raise RecordsError; then the record must stay."""
+        if self.limits.entries > 0:
+            self.add(checked(entry_of(record)))
+
+    def prune(self) -> None:
+        """Remove what is beyond the limits, the oldest first, and what cannot be read before all. A failure is for the next call: the limits are no promise."""
+        try:
+            names = self.files.names()
+        except OSError:
+            return
+        now, aged = self.host.now(), []
+        for name in filter(FILE_NAME.fullmatch, names):
+            try:
+                entry, size = self._read(name)
+                aged.append((entry["ended_at"] or "", name, size))
+            except (OSError, Unreadable):
+                aged.append(("", name, 0))
+        kept, total = 0, 0
+        for ended_at, name, size in sorted(aged, reverse=True):
+            age = seconds_between(ended_at, now)
+            if kept < self.limits.entries and total + size <= self.limits.bytes and (age is None or age <= self.limits.days * 86400.0):
+                kept, total = kept + 1, total + size
+            else:
+                self._remove(name)
+        for name in names:
+            if name.startswith(TEMPORARY) and self._is_old(name):
+                self._remove(name)
+
+    def _is_old(self, name: str) -> bool:
+        try:
+            return self.files.age(name) > 86400.0
+        except OSError:
+            return False
+
+    def _remove(self, name: str) -> None:
+        try:
+            self.files.unlink(name)
+        except OSError:
+            return
+
+
+def _file_name(entry: Entry) -> str:
+    return f"{stem(entry['event']['event_id'])}.json"
+
+
+def history_of(files: Files, host: Host, limits: t.Mapping[str, t.Any] | None) -> History:
+    """Return the history beside the records of a VM. Raise RecordsError for limits that are none."""
+    found = Limits(**{key: value for key, value in (limits or {}).items() if value is not None})
+    if min(found) < 0:
+        raise RecordsError(f"history: limits are 0 or more, not {shorten(found._asdict())}")
+    return History(files.inside(FOLDER), host, found)

@@ -1,0 +1,98 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The operation of the module maintenance_history: read the history of this VM, or keep a VM's history in its share of an archive."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ..host.access import Failed, HostAccess, Result
+from ..journal.history import Entry, History, HistoryReading, Limits, checked, entry_of, history_of, limits_argument
+from ..journal.record_schema import RecordsError, Unreadable
+from ..journal.record_store import DEFAULT_PATH, RecordStore
+
+# The name of a share, which the controller makes.
+SHARE = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+
+
+def history_arguments() -> dict[str, dict[str, t.Any]]:
+    """Return the argument spec of maintenance_history."""
+    return {
+        "records_path": {"type": "str", "default": DEFAULT_PATH},
+        "state": {"type": "str", "default": "read", "choices": ["read", "kept"]},
+        "share": {"type": "str"},
+        "entries": {"type": "list", "elements": "dict", "default": []},
+        "limits": limits_argument(),
+        "since": {"type": "str"},
+        "until": {"type": "str"},
+    }
+
+
+def history_required_if() -> list[list[t.Any]]:
+    """Return the options that each state requires."""
+    return [["state", "kept", ["share"]]]
+
+
+def history_of_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
+    """Run the operation on one host. Raise Failed."""
+    if access.files is None or access.host is None:
+        raise AssertionError("a history needs files and a host")
+    files, host = access.files(options["records_path"]), access.host(None)
+    try:
+        if options["state"] == "read":
+            changed, found = False, _own(RecordStore(files, host), history_of(files, host, None))
+        else:
+            if not SHARE.fullmatch(options["share"]):
+                raise RecordsError("share must be small letters, digits, _ and -, 100 at most.")
+            if not access.check_mode:
+                files.make()
+            limits = Limits(**options["limits"]) if options["limits"] else Limits()
+            changed, found = _kept(History(files.inside(options["share"]), host, limits), options["entries"], access.check_mode)
+    except RecordsError as error:
+        raise Failed(error.message, error_kind=error.kind)
+    except OSError as error:
+        raise Failed(f"The archive in {files.where} cannot be used: {error}.", error_kind="records")
+    entries = [entry for entry in found.entries if _within(entry, options["since"], options["until"])]
+    return {"changed": changed, "entries": entries, "problems": found.problems, "now": host.now()}
+
+
+def _own(records: RecordStore, history: History) -> HistoryReading:
+    """Return the entries of a VM, and its records as entries. Of an event that has both, the record counts: it is the newer one."""
+    reading, past = records.read_all(), history.read_all()
+    found = {_key(entry): entry for entry in past.entries}
+    found.update((_key(entry), entry) for entry in map(entry_of, reading.records))
+    # Foreign and unreadable records are for status to tell.
+    return HistoryReading(list(found.values()), past.problems + ([] if reading.readable else reading.problems))
+
+
+def _kept(history: History, given: t.Sequence[t.Any], check_mode: bool) -> tuple[bool, HistoryReading]:
+    """Add entries to a share, and return all of it. An entry that is there is replaced by a later state of its event only."""
+    there = {_key(entry): entry for entry in history.read_all().entries}
+    problems, new = [], {}
+    for one in given:
+        try:
+            entry = checked(one)
+        except Unreadable as error:
+            problems.append(f"An entry {error}; it is not kept.")
+            continue
+        before = there.get(_key(entry))
+        if before is None or (entry["ended_at"] or "") > (before["ended_at"] or ""):
+            new[_key(entry)] = entry
+    if check_mode:
+        return bool(new), HistoryReading([*{**there, **new}.values()], problems)
+    changed = [history.add(entry) for entry in new.values()]
+    history.prune()
+    reading = history.read_all()
+    return any(changed), HistoryReading(reading.entries, problems + reading.problems)
+
+
+def _key(entry: Entry) -> str:
+    return str(entry["event"]["event_id"]).strip().lower()
+
+
+def _within(entry: Entry, since: str | None, until: str | None) -> bool:
+    """Return whether any of its phases lies in a time, in the form of the records: such texts compare as their times do."""
+    times = [item["at"] for item in entry["history"]]
+    return not times or ((not since or max(times) >= since) and (not until or min(times) < until))
