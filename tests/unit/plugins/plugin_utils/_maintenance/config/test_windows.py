@@ -144,6 +144,9 @@ def test_a_window_that_is_wrong_is_refused(window: dict[str, Any], message: str)
 def test_yaml_has_dates_of_its_own() -> None:
     (rule,) = load([{"drain": True, "approve": "after_drain", "window": {"only_dates": [date(2026, 12, 5)]}}]).rules
     assert rule.decision.window[0][0].only == {date(2026, 12, 5)}
+    # What ansible-core 2.18 makes of such a policy.
+    with pytest.raises(WrongInput, match="put the dates of a window in quotes"):
+        load("[{'drain': True, 'window': {'only_dates': [datetime.date(2026, 12, 5)]}}]")
 
 
 def test_without_time_zone_data_utc_works_and_a_zone_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
