@@ -7,19 +7,23 @@ import string
 import time
 import typing as t
 
+from ansible import constants
+from ansible.errors import AnsibleError
+from ansible.template import Templar
 from ansible.utils.display import Display
+from ansible.utils.unsafe_proxy import wrap_var
 from ansible.utils.vars import load_extra_vars
 
 from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
 from ..module_utils._scheduled_events.lease.lease_time import LIMITS
 from ..plugin_utils._actions.on_controller import OnController
-from ..plugin_utils._controller import start_gate
+from ..plugin_utils._controller import notifier, start_gate
 from ..plugin_utils._core.plain_values import items, mapping, number, plain, text, texts
 from ..plugin_utils._core.wrong_input import WrongInput
 from ..plugin_utils._drain.kinds.tasks import find_task_file
-from ..plugin_utils._loop import batch_loop, gate_loop, pass_loop, vm_settings
+from ..plugin_utils._loop import batch_loop, gate_loop, notifying, pass_loop, vm_settings
 from ..plugin_utils._loop.observations import HostResults
-from ..plugin_utils._maintenance.config import capacity_groups, start_when, timing
+from ..plugin_utils._maintenance.config import capacity_groups, notify_targets, start_when, timing
 from ..plugin_utils._maintenance.config import policy as policies
 from ..plugin_utils._maintenance.config import settings as settings_module
 from ..plugin_utils._maintenance.observe import expected_identity
@@ -40,6 +44,8 @@ BEGIN = {
     "confirm_end": {"type": "bool", "default": True},
     "observation_seconds": {"type": "int", "default": 30},
     "notify_tasks": {"type": "str", "default": ""},
+    "notify_seconds": {"type": "float", "default": 20.0},
+    "notify_test": {"type": "bool", "default": False},
     "start_when": {"type": "raw"},
     "only_shows": {"type": "bool", "default": False},
 }
@@ -131,6 +137,10 @@ class ActionModule(OnController):
             return {"approvals": approvals(arguments["approvers"], recorded)}
         if arguments["check_settings"] is not None:
             return _check_settings(results, variables)
+        state = variables.get(arguments["go_on"])
+        if isinstance(state, dict) and state.keys() >= pass_loop.KEYS:
+            kept = _collected(t.cast("pass_loop.State", {key: state[key] for key in pass_loop.KEYS}))
+            return self._notify(pass_loop.go_on(kept, results.of, time.time(), _ask), variables)
         return _go_on(arguments["go_on"], results, variables)
 
     def _begin(self, arguments: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
@@ -157,7 +167,8 @@ class ActionModule(OnController):
         misspelt = _warn(variables, results, hosts) + self._without_effect(variables, [host for host in present if not why_refused(results.facts(host))])
         request = {**request, "settings": _with_clusters(request["settings"], given, results)}
         misspelt += capacity_groups.cluster_warnings(request["settings"].get("clusters"))
-        return pass_loop.begin({**request, "misspelt": misspelt}, hosts, present, given, of, time.time(), _ask, results.inventory)
+        state = pass_loop.begin({**request, "misspelt": misspelt}, hosts, present, given, of, time.time(), _ask, results.inventory)
+        return self._notify(state, variables, is_first=True)
 
     def _without_effect(self, variables: dict[str, t.Any], hosts: list[str]) -> list[str]:
         """Warn of settings that have no effect where they are, and return the warnings."""
@@ -187,12 +198,14 @@ class ActionModule(OnController):
             "misspelt": [],
             "observation_seconds": float(given["observation_seconds"]),
             "notify_tasks": self._notify_tasks(given, variables),
+            "notify": {"seconds": given["notify_seconds"], "wrong": "", "test": given["notify_test"]},
             "places": tasks_files.places(variables),
             "check_mode": bool(self._task.check_mode),
             "start_when": start_when.load(given["start_when"]),
             "runs_commands": not (self._task.check_mode or given["only_shows"]),
             "secret": secrets.token_hex(16),
         }
+        request = self._with_targets(request, variables)
         timing.refuse_out_of_bounds(settings_module.load(request["settings"]))
         if float(given["wait_timeout"]) < 0:
             raise WrongInput(f"respond_wait_timeout is {given['wait_timeout']}; it must be 0 or more seconds")
@@ -205,6 +218,82 @@ class ActionModule(OnController):
         if path is None:
             raise WrongInput(f"respond_notify_tasks: there is no file {name} in {', '.join(places)}. Nothing was done")
         return path and self.tasks_file("respond_notify_tasks", path)
+
+    # --- Notification targets ---
+
+    # Their URLs are read where they are handed over, and are in no state, result or argument of a task.
+
+    def _targets(self, variables: t.Mapping[str, t.Any]) -> tuple[list[notify_targets.NotifyTarget], list[notify_targets.NotifyTarget]]:
+        """Return the targets, and those for failures."""
+        options = ("respond_notify", "respond_notify_failures")
+        told, failures = (notify_targets.load(option, plain(self._templar.template(variables.get(option)))) for option in options)
+        if twice := {one.name for one in told} & {one.name for one in failures}:
+            failures = [one._replace(name=f"{one.name}.failures") if one.name in twice else one for one in failures]
+        return told, failures
+
+    def _with_targets(self, request: pass_loop.Request, variables: t.Mapping[str, t.Any]) -> pass_loop.Request:
+        """Return the request with the names of the targets, or with what keeps all of them from being told, in red at once."""
+        told, failures = self._targets(variables)
+        wrong = notifier.missing() if told or failures else "respond_notify_test: respond_notify has no target" if request["notify"]["test"] else ""
+        if wrong:
+            Display().display(wrong, color=constants.COLOR_ERROR, stderr=True)
+            return {**request, "notify": {**request["notify"], "wrong": wrong, "test": False}}
+        names = {"notify_targets": [one.name for one in told], "notify_failures": [one.name for one in failures]}
+        return {**request, "settings": {**request["settings"], **names}}
+
+    def _notify(self, state: pass_loop.State, variables: dict[str, t.Any], is_first: bool = False) -> pass_loop.State:
+        """Hand over what targets are to be told. Only a pass that is over waits for what becomes of it, and then records it."""
+        request, settings = state["request"]["notify"], state["request"]["settings"]
+        if request["wrong"]:
+            return _with_failures(state, [request["wrong"]])
+        if not (settings.get("notify_targets") or settings.get("notify_failures")):
+            return state
+        is_over = state["do"] == "end" or not state["request"]["runs_commands"]
+        if is_first and request["test"]:
+            names = [*settings["notify_targets"], *settings["notify_failures"]]
+            state = self._hand_over(state, notifying.test_messages(names, str(settings["run"]["who"])), variables)
+        now = time.time()
+        if state["request"]["runs_commands"] and notifying.is_due(state["plan"], state["notified"], is_over, now):
+            state = self._hand_over(state, notifying.messages(state["plan"], state["notified"], self._text(variables), now), variables)
+        return _recorded(_waited(state, now + request["seconds"] + notifier.MARGIN)) if is_over and not state["notified"]["closing"] else state
+
+    def _hand_over(self, state: pass_loop.State, messages: t.Mapping[str, t.Any], variables: dict[str, t.Any]) -> pass_loop.State:
+        """Start to send, and return at once. What cannot be sent has failed."""
+        now, orders, results, keys = time.time(), [], dict(state["notified"]["results"]), {}
+        targets = [] if why_refused(variables.get("ansible_facts")) else [one for found in self._targets(variables) for one in found]
+        urls = {one.name: one.url for one in targets}
+        for name, pairs in messages.items():
+            every = [key for _message, of_message in pairs for key in of_message]
+            try:
+                url = notifier.resolve(urls.get(name, ""), notify_targets.WHOLE, notify_targets.PART)
+            except ValueError as error:
+                results.update({key: ["failed", str(error), now] for key in every})
+                continue
+            orders.append(notifier.Order(name=name, url=url, messages=[message for message, _keys in pairs]))
+            keys[name] = [list(of_message) for _message, of_message in pairs]
+            results.update({key: ["sent", "", now] for key in every})
+        sent = list(state["notified"]["sent"])
+        if orders:
+            try:
+                sent.append(notifier.hand_over(orders, keys, constants.DEFAULT_LOCAL_TMP, state["request"]["notify"]["seconds"]))
+            except OSError as error:
+                why = f"the program that sends cannot be started: {error.strerror}"
+                results.update({key: ["failed", why, now] for of_target in keys.values() for of_message in of_target for key in of_message})
+        return {**state, "notified": {**state["notified"], "sent": sent, "results": results, "handed_at": now}}
+
+    def _text(self, variables: dict[str, t.Any]) -> notifying.Text:
+        """Return how the text of a message is made: by respond_notify_message, or where that fails as it is by default."""
+
+        def text(entry: t.Mapping[str, t.Any], word: str, default: str) -> str:
+            about = {"respond_notify_event": wrap_var(dict(entry)), "respond_notify_phase": word, "respond_notify_text": wrap_var(default)}
+            try:
+                made = Templar(loader=self._loader, variables={**variables, **about}).template(variables.get("respond_notify_message"))
+            except AnsibleError:
+                Display().warning("respond_notify_message cannot be evaluated; the message has its default text")
+                made = default
+            return printable(made, LONGEST_LINE)
+
+        return text
 
     def _begin_gate(self, given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> gate_loop.GateState:
         # The settings of role respond, but leases last as long as the batch needs.
@@ -242,6 +331,35 @@ def _statistics(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
 def _ask(request: pass_loop.Request) -> t.Mapping[str, t.Any]:
     """Ask the start gate of a request, which has one."""
     return start_gate.ask(t.cast("start_when.StartWhen", plain(request["start_when"])), request["runs_commands"])
+
+
+def _collected(state: pass_loop.State) -> pass_loop.State:
+    """Return the state with what became of the messages that were handed over."""
+    return {**state, "notified": notifying.collect(state["notified"], notifier.results, time.time())} if state["notified"]["results"] else state
+
+
+def _waited(state: pass_loop.State, until: float) -> pass_loop.State:
+    """Wait for what becomes of all messages, for a limited time."""
+    state = _collected(state)
+    while state["notified"]["sent"] and time.time() < until:
+        time.sleep(0.1)
+        state = _collected(state)
+    return state
+
+
+def _recorded(state: pass_loop.State) -> pass_loop.State:
+    """Return the state of a pass that is over with what failed, and with an iteration that records what was delivered."""
+    notified = state["notified"]
+    plan, remarks = state["plan"], notifying.remarks(notified)
+    summary = {**plan["summary"], "problems": [*plan["summary"]["problems"], *remarks]} if remarks else plan["summary"]
+    state = _with_failures({**state, "plan": {**plan, "summary": summary}}, notifying.test_failures(notified))
+    return pass_loop.record_notified(state, time.time()) if state["request"]["runs_commands"] else state
+
+
+def _with_failures(state: pass_loop.State, failures: list[str]) -> pass_loop.State:
+    """Return the state with what makes the run red. Playbook status ends by what is not served."""
+    plan = state["plan"]
+    return {**state, "plan": {**plan, **{part: [*plan[part], *(one for one in failures if one not in plan[part])] for part in ("fails", "unserved")}}}
 
 
 def _begin_methods(given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> batch_loop.MethodsState:
@@ -282,8 +400,6 @@ def _check_settings(results: _Results, variables: dict[str, t.Any]) -> t.Mapping
 
 def _go_on(name: str, results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
     state = variables.get(name)
-    if isinstance(state, dict) and state.keys() >= pass_loop.KEYS:
-        return pass_loop.go_on(t.cast("pass_loop.State", {key: state[key] for key in pass_loop.KEYS}), results.of, time.time(), _ask)
     if isinstance(state, dict) and state.keys() >= gate_loop.KEYS:
         kept = t.cast("gate_loop.GateState", {key: state[key] for key in gate_loop.KEYS})
         return gate_loop.go_on(

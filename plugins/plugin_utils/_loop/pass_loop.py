@@ -13,7 +13,7 @@ from .._drain.orders.vm_actions import Taken
 from .._maintenance import planner
 from .._maintenance.config.start_when import ASK_SECONDS, StartWhen
 from .._maintenance.core import timestamps
-from . import assignments, observations, shared_folders, vm_settings
+from . import assignments, notifying, observations, shared_folders, vm_settings
 from .assignments import LoopState, nothing
 from .observations import HostResults, Observation
 
@@ -61,6 +61,7 @@ class Request(TypedDict):
     """Warnings of variables that are almost options of this collection."""
     observation_seconds: float
     notify_tasks: str
+    notify: notifying.NotifyRequest
     places: list[str]
     """Where relative paths of task files are looked for."""
     check_mode: bool
@@ -117,6 +118,7 @@ class State(LoopState):
     """The ids of the events that were over when the pass began: the report has the times of those that ended in it."""
     start_gate: dict[str, Any]
     """The last answer of the start gate (C(go), C(text)) and the time of the plan that asked (C(asked_at)); empty before the first."""
+    notified: notifying.Notified
 
 
 KEYS = frozenset(State.__annotations__)
@@ -185,6 +187,7 @@ def begin(
         "doubted": [],
         "ended_before": sorted(_recovered(plan)),
         "start_gate": start_gate,
+        "notified": notifying.nothing(),
     }
     if not involved:
         return state
@@ -198,8 +201,8 @@ def begin(
 def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> State:
     """Return the state after an iteration, from the results of the hosts, with the next iteration."""
     state = {**state, "number": state["number"] + 1, "waited": int(now - state["began"])}
-    if state["do"] == "release":
-        return {**state, "do": "end"}
+    if state["do"] == "release" or state["notified"]["closing"]:
+        return {**state, **nothing()}
     before = {str(one["host"]): one for one in state["observations"]}
     found = [observations.with_drains_asked(_observe(host, state, results, one), _taken_by(host, state)) for host, one in before.items()]
     # After a pause the actions begin with its end, or earlier, with news.
@@ -218,7 +221,7 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
         return {**state, **nothing(), "do": "act", "contact": folders.doubtful, "doubted": doubted, "is_taken": state["is_taken"]}
     state = _refuse(state, folders.errors)
     everyone = observations.unpack(state["resting"], state["observations"])
-    plan, start_gate = _plan(everyone, state["request"], state["start_gate"], ask, now)
+    plan, start_gate = _plan(everyone, _with_notified(state), state["start_gate"], ask, now)
     plan = _with_sharing(plan, state["sharing"])
     state = {**state, "plan": plan, "planned_at": now, "start_gate": start_gate}
     if state["sharing"] and not _reachable(state):
@@ -232,6 +235,25 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
         # They may differ only because one of them was observed before the other. Only once: two documents that always differ would otherwise be read for ever.
         return {**state, **nothing(), "do": "act", "contact": older, "is_taken": state["is_taken"]}
     return _after_actions(state, plan, now) if state["is_taken"] else _take(state, plan, now)
+
+
+def record_notified(state: State, now: float) -> State:
+    """Return a pass that is over with one more iteration, which records what was delivered; the same state if nothing was."""
+    everyone = observations.unpack(state["resting"], state["observations"])
+    actions = _plan_by(everyone, _with_notified(state), state["start_gate"], now)["actions"]
+    told = [one for one in actions if one["action"] == "write" and set(one["changes"]) == {"told"} and one["host"] in _reachable(state)]
+    if not told:
+        return state
+    places = state["request"]["places"]
+    assigned = assignments.assign({"actions": told}, state["observations"], state["vms"], places, _iteration(state), timestamps.form(now))
+    notified: notifying.Notified = {**state["notified"], "closing": True}
+    on_vm = {host: taken["on_vm"] for host, taken in assigned.items()}
+    return {**state, **nothing(), "do": "act", "assignments": assigned, "actions": on_vm, "contact": list(assigned), "notified": notified}
+
+
+def _with_notified(state: State) -> Request:
+    found = notifying.outcomes(state["notified"])
+    return {**state["request"], "settings": {**state["request"]["settings"], "notified": found}} if found else state["request"]
 
 
 def _refuse(state: State, sharing: Mapping[str, str]) -> State:

@@ -44,7 +44,9 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     event_states = decided.event_states
     phases = {event_state.key: messages.phase(event_state) for event_state in event_states}
     keepers = replicas.Keepers(event_states, hosts, chosen)
-    actions = stages.this_iteration(_actions(event_states, hosts, decided, phases, chosen, moment, keepers))
+    untold = [notice for one in event_states for notice in notifications.notices(one, phases[one.key], chosen)]
+    told = [write for one in event_states if (write := notifications.delivered(one, chosen))]
+    actions = stages.this_iteration([*_actions(event_states, hosts, decided, phases, chosen, moment, keepers), *told])
     waiting = requeue.decide(event_states, hosts, actions, chosen)
     event_states = sorted(event_states, key=lambda event_state: _place(event_state, phases[event_state.key]))
     observed_state = replace(observed_state, event_states=event_states)
@@ -60,6 +62,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         "paused": None if pause is None else {"who": pause.who, "why": pause.why, "until": pause.ends, "line": pause.line},
         "events": [summaries.entry(event_state, phases[event_state.key], moment) for event_state in event_states],
         "actions": [serialise(action) for action in actions],
+        "notices": [one._asdict() for one in untold if one.key not in chosen.notified],
         "stages": stages.stages((action.host, action.name) for action in actions),
         "begins": decided.begins,
         "done": waiting.done,
@@ -78,7 +81,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         "fails": [*_few_of_each(failed), *unserved, *unread.unusable(hosts)],
         "capacity": allocation.shown(decided.budget),
         "leases": leases.shown(hosts, chosen),
-        "involved": _involved(event_states, hosts, actions, chosen, keepers),
+        "involved": _involved(event_states, hosts, actions, chosen, keepers, {one.host for one in untold}),
         "counts": summaries.counts(phases, actions, hosts, summary),
         "fingerprint": summaries.fingerprint(hosts, actions),
     }
@@ -261,9 +264,11 @@ def _age(event_state: EventState) -> tuple[float, float, str]:
     return min(noticed, default=infinite), event_state.event.not_before or infinite, event_state.key
 
 
-def _involved(event_states: list[EventState], hosts: list[Host], actions: list[Action], settings: Settings, keepers: replicas.Keepers) -> list[str]:
-    """Return the VMs to observe again in this pass, and some witnesses: an event that any of them lists is listed."""
-    names = {action.host for action in actions}
+def _involved(
+    event_states: list[EventState], hosts: list[Host], actions: list[Action], settings: Settings, keepers: replicas.Keepers, told: set[str]
+) -> list[str]:
+    """Return the VMs to observe again in this pass, and some witnesses: an event that any of them lists is listed. C(told) keep what targets were told."""
+    names = {action.host for action in actions} | told
     for event_state in event_states:
         if requeue.is_alive(event_state):
             names.update(participant.host.name for participant in event_state.participants)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ....module_utils._scheduled_events.journal.history import Limits
@@ -24,6 +24,8 @@ from .start_when import Pause, answer, load_pause
 CLOCK_TOLERANCE = 60.0
 # With more notice than this, an event drains near its time and not days before.
 LONG_NOTICE = 3600.0
+# The phases that operators are notified of, in this order. The others pass too quickly.
+NOTIFIED_PHASES = ("noticed", "held", "failed", "drained", "approved", "started", "gone", "recovered")
 
 
 # A run's id becomes part of a file name on the VMs.
@@ -66,6 +68,14 @@ class Settings:
     """Whether a health check is configured: recovered then means in service by it."""
     notify: bool = True
     """Whether notifications are configured. Without them, records do not keep which phases were notified."""
+    notify_targets: tuple[str, ...] = ()
+    """The names of the notification targets."""
+    notify_failures: tuple[str, ...] = ()
+    """The names of those for what fails for good, or is held near its deadline."""
+    notify_phases: tuple[str, ...] = NOTIFIED_PHASES
+    """The phases that the targets are told of."""
+    notified: Mapping[str, str] = field(default_factory=dict)
+    """What became of each notice in this pass: sent, delivered or failed."""
     on_drain_failure: str = "retry"
     only_events: tuple[str, ...] = ()
     """Act on these events only (lower case); on all if empty."""
@@ -104,6 +114,10 @@ OWN_OPTIONS = {
     "unmanaged": "respond_unmanaged",
     "has_health": "respond_health",
     "notify": "respond_notify_tasks",
+    "notify_targets": "respond_notify",
+    "notify_failures": "respond_notify_failures",
+    "notify_phases": "respond_notify_phases",
+    "notified": "",
     "partial": "",
     "clusters": "",
     "run": "",
@@ -118,7 +132,7 @@ def load(value: Any) -> Settings:
         return Settings()
     if not isinstance(value, Mapping):
         raise WrongInput(f"settings must be a dictionary, not {plain_values.kind(value)}")
-    known = {field.name: field.default for field in fields(Settings)}
+    known = {one.name: one.default for one in fields(Settings)}
     result: dict[str, Any] = {}
     for key, given in value.items():
         name = plain_values.text(key) or ""
@@ -186,10 +200,26 @@ def _history(given: Any) -> dict[str, int] | None:
     return {key: value for key, value in found.items() if value is not None} or None
 
 
+def _phases(given: Any) -> tuple[str, ...]:
+    listed = [item.strip() for item in given.split(",") if item.strip()] if isinstance(given, str) else plain_values.texts(given)
+    unknown = [item for item in listed if item not in NOTIFIED_PHASES]
+    if unknown or not listed:
+        raise WrongInput(f"respond_notify_phases must be a list of {', '.join(NOTIFIED_PHASES)}" + (f", not {unknown[0]!r}" if unknown else ""))
+    return tuple(listed)
+
+
+def _names(given: Any) -> tuple[str, ...]:
+    return tuple(plain_values.texts(given))
+
+
 SPECIAL: dict[str, Callable[[Any], Any]] = {
     "capacity": load_groups,
     "clusters": lambda given: given,
     "history": _history,
+    "notified": plain_values.mapping,
+    "notify_failures": _names,
+    "notify_phases": _phases,
+    "notify_targets": _names,
     "paused": load_pause,
     "run": _run,
     "start_gate": answer,

@@ -31,6 +31,7 @@ def request(**more: Any) -> Request:
         "misspelt": [],
         "observation_seconds": 30.0,
         "notify_tasks": "",
+        "notify": {"seconds": 5.0, "wrong": "", "test": False},
         "places": [],
         "check_mode": False,
         "start_when": None,
@@ -48,7 +49,17 @@ def step(act: str = "drain", host: str = "vm1", **more: Any) -> dict[str, Any]:
 
 def plan(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Return a plan; its fingerprint says which actions it has."""
-    known = {"events": [], "differing": [], "involved": ["vm1", "vm2"], "done": False, "requeue": waiting(5), "failed": [], "fails": [], "begins": []}
+    known = {
+        "events": [],
+        "differing": [],
+        "involved": ["vm1", "vm2"],
+        "done": False,
+        "requeue": waiting(5),
+        "failed": [],
+        "fails": [],
+        "begins": [],
+        "notices": [],
+    }
     return {"actions": list(steps), "fingerprint": " ".join(f"{one['action']} {one['host']}" for one in steps), **known, **more}
 
 

@@ -1,0 +1,147 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+"""When notices of a plan are handed over, how they become messages, and what became of them. A pure function of a pass's state and of results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict
+
+from .._controller.notifier import Sent
+from .._maintenance.act.notifications import ALARMS, Notice
+from .._maintenance.core import timestamps
+from .._maintenance.report import notices as sentences
+
+# With more events that change at once, a target gets one message for all.
+MOST_MESSAGES = 3
+# Seconds between two messages of a pass with more events than that, and with more than a person follows.
+PAUSES = ((20, 300.0), (MOST_MESSAGES, 60.0))
+# A pass that goes on tries a target again after so many seconds.
+AGAIN_SECONDS = 300.0
+TITLE = "Azure maintenance"
+TYPES = {**dict.fromkeys(("failed", *ALARMS), "failure"), "held": "warning", "recovered": "success"}
+
+Results = Callable[[Sent, float], Mapping[str, tuple[str, str]]]
+# The text of a message: of an event, the word, and the default text.
+Text = Callable[[Mapping[str, Any], str, str], str]
+
+
+class Notified(TypedDict):
+    """What a pass has handed over, and what became of it."""
+
+    sent: list[Sent]
+    results: dict[str, list[Any]]
+    """For each notice C(sent), C(delivered) or C(failed), why, and since when."""
+    handed_at: float
+    closing: bool
+    """Whether the last iteration only records what was delivered."""
+
+
+class NotifyRequest(TypedDict):
+    """What a pass is asked to do about notifications."""
+
+    seconds: float
+    wrong: str
+    """Why nobody can be told of anything; empty if they can."""
+    test: bool
+
+
+def nothing() -> Notified:
+    """Return what a pass begins with."""
+    return {"sent": [], "results": {}, "handed_at": 0.0, "closing": False}
+
+
+def collect(notified: Notified, results: Results, now: float) -> Notified:
+    """Return it with what became of the messages by now. What failed some time ago is left out, so that it is sent again."""
+    found = {key: one for key, one in notified["results"].items() if not (one[0] == "failed" and now - one[2] > AGAIN_SECONDS)}
+    for sent in notified["sent"]:
+        for key, (outcome, reason) in results(sent, now).items():
+            if found.get(key, [""])[0] == "sent":
+                found[key] = [outcome, reason, now]
+    return {**notified, "sent": [sent for sent in notified["sent"] if _waits(sent, found)], "results": found}
+
+
+def _waits(sent: Sent, results: Mapping[str, Sequence[Any]]) -> bool:
+    return any(results.get(key, [""])[0] == "sent" for messages in sent["keys"].values() for keys in messages for key in keys)
+
+
+def outcomes(notified: Notified) -> dict[str, str]:
+    """Return what became of each notice, as the plan takes it."""
+    return {key: str(one[0]) for key, one in notified["results"].items()}
+
+
+def is_due(plan: Mapping[str, Any], notified: Notified, is_end: bool, now: float) -> bool:
+    """Return whether its notices are handed over now: many events would otherwise be a message each iteration."""
+    waiting = owed(plan, notified)
+    if not waiting:
+        return False
+    events = len({one["event_id"] for one in waiting} | {entry["event_id"] for entry in plan["events"] if entry["phase"] != "recovered"})
+    pause = next((seconds for most, seconds in PAUSES if events > most), 0.0)
+    return is_end or now - notified["handed_at"] >= pause or any(one["word"] in ALARMS for one in waiting)
+
+
+def owed(plan: Mapping[str, Any], notified: Notified) -> list[Mapping[str, Any]]:
+    """Return the notices of a plan that were not handed over yet: a plan stays while leases are released."""
+    return [one for one in plan["notices"] if _key(one["event_id"], one["word"], one["target"]) not in notified["results"]]
+
+
+def _key(event_id: str, word: str, target: str) -> str:
+    return Notice("", event_id, word, target).key
+
+
+def messages(plan: Mapping[str, Any], notified: Notified, text: Text, now: float) -> dict[str, list[tuple[dict[str, str], list[str]]]]:
+    """Return the messages for each target, each with what it tells: one for an event, or one for all of many."""
+    entries = {str(entry["event_id"]).lower(): entry for entry in plan["events"]}
+    of_target: dict[str, dict[str, list[str]]] = {}
+    for one in owed(plan, notified):
+        of_target.setdefault(one["target"], {}).setdefault(str(one["event_id"]).lower(), []).append(one["word"])
+    found = {}
+    for target, events in of_target.items():
+        keys = {event: [_key(event, word, target) for word in words] for event, words in events.items()}
+        if len(events) > MOST_MESSAGES:
+            body = sentences.digest([(entries[event], words) for event, words in events.items()], now)
+            words = [word for words in events.values() for word in words]
+            found[target] = [(_message(body, words), [key for of_event in keys.values() for key in of_event])]
+        else:
+            found[target] = [(_message(_of_event(entries[event], words, text, now), words), keys[event]) for event, words in events.items()]
+    return found
+
+
+def _of_event(entry: Mapping[str, Any], words: Sequence[str], text: Text, now: float) -> str:
+    return text(entry, words[-1], sentences.message(entry, words, now))
+
+
+def _message(text: str, words: Sequence[str]) -> dict[str, str]:
+    return {"title": TITLE, "text": text, "type": next((kind for word, kind in TYPES.items() if word in words), "info")}
+
+
+def remarks(notified: Notified) -> list[str]:
+    """Return which targets could not be told, and why."""
+    failed: dict[tuple[str, str], set[str]] = {}
+    for key, (outcome, reason, _at) in notified["results"].items():
+        event, _word, target = key.rsplit(" ", 2)
+        if outcome == "failed" and event != TEST:
+            failed.setdefault((target, reason), set()).add(event)
+    again = f"the next passes try again, for {timestamps.duration(3600)}"
+    return [f"notification target {target} was not told of {_events(events)}: {reason}; {again}" for (target, reason), events in failed.items()]
+
+
+def _events(events: set[str]) -> str:
+    return f"event {next(iter(events))}" if len(events) == 1 else f"{len(events)} events"
+
+
+# --- A test (C(respond_notify_test)) -------------------------------------------------------------------------------------
+
+
+TEST = "test"
+
+
+def test_messages(targets: Sequence[str], who: str) -> dict[str, list[tuple[dict[str, str], list[str]]]]:
+    """Return one message for each target."""
+    text = f"Test of notifications by {who}: messages about Azure maintenance arrive here."
+    return {target: [(_message(text, ()), [f"{TEST} {TEST} {target}"])] for target in targets}
+
+
+def test_failures(notified: Notified) -> list[str]:
+    """Return which targets did not get the test message."""
+    failed = {key.rsplit(" ", 1)[1]: one[1] for key, one in notified["results"].items() if key.startswith(f"{TEST} {TEST} ") and one[0] != "delivered"}
+    return [f"respond_notify_test: {target} was not told: {reason or 'no answer in time'}" for target, reason in failed.items()]

@@ -1,0 +1,126 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+"""The sentences that notification targets get: one line that is understood on a phone for each event, and a digest where many events change at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ....module_utils._scheduled_events.core.printable_text import printable
+from ..._core.short_forms import short_id, some
+from ..act.notifications import ALARMS
+from ..config.settings import NOTIFIED_PHASES
+from ..core import timestamps
+from ..core.blocker import WAITING
+
+WORDS = (*ALARMS, *NOTIFIED_PHASES)
+SHOWN = 3
+# Characters of one sentence: more is not read on a phone.
+LONGEST = 240
+# Lines of a digest.
+MOST_LINES = 12
+IMPACTS = {"Reboot": "rebooted", "Redeploy": "moved to another host", "Freeze": "paused", "Preempt": "evicted (Spot)", "Terminate": "deleted"}
+NAMES = {"Reboot": "reboot", "Redeploy": "redeployment", "Freeze": "pause", "Preempt": "eviction", "Terminate": "deletion"}
+# Nothing that an event says becomes a mention, a link or a tag in a chat.
+PLAIN = str.maketrans({"<": "(", ">": ")", "@": "(at)", "`": "'", "*": "", "|": "/"})
+HEADINGS = {
+    "noticed": "announced",
+    "gone": "over",
+    "recovered": "over, and all is back in service",
+    "given_up": "given up: not drained, no further attempt",
+    "held_late": "held near the deadline",
+}
+
+
+def message(entry: Mapping[str, Any], words: Sequence[str], now: float) -> str:
+    """Return the sentence for the last of these phases of one event, with the event and the phases at its end."""
+    words = [word for word in WORDS if word in words]
+    text = _sentence(entry, words[0] if words[0] in ALARMS else words[-1], now)
+    told = f"[event {short_id(str(entry['event_id']))}: {', '.join(words)}]"
+    return f"{_plain(text, LONGEST)} {told.translate(PLAIN)}"
+
+
+def digest(changes: Sequence[tuple[Mapping[str, Any], Sequence[str]]], now: float) -> str:
+    """Return one message for many events: for each phase and type how many there are, when the first comes, and some of the VMs."""
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for entry, words in changes:
+        for word in words:
+            found.setdefault((word, str(entry["event_type"])), []).append(entry)
+    lines = []
+    for (word, kind), entries in sorted(found.items(), key=lambda one: (WORDS.index(one[0][0]), -len(one[1]))):
+        vms = list(dict.fromkeys(str(vm) for entry in entries for vm in _vms(entry)))
+        first = min(
+            (str(entry["not_before"]) for entry in entries if entry["not_before"] and word in ("noticed", "held", "held_late", "drained")), default=None
+        )
+        times = f", from {_time(first, now)}" if first else ""
+        lines.append(_plain(f"{len(entries)} {_name(kind)} events {HEADINGS.get(word, word)}{times}: {some(vms, SHOWN)}", LONGEST))
+    counts = Counter(word for word, _kind in found)
+    left = [f"and {len(lines) - MOST_LINES} more lines; see playbook status"] if len(lines) > MOST_LINES else []
+    return "\n".join([f"Azure maintenance: {len(changes)} events changed ({', '.join(counts)})", *lines[:MOST_LINES], *left])
+
+
+def _sentence(entry: Mapping[str, Any], word: str, now: float) -> str:
+    kind, vms, reason = str(entry["event_type"]), _subject(entry), entry["reason"] or "no reason given"
+    be = "is" if len(_vms(entry)) == 1 else "are"
+    at = _at(entry["not_before"], now)
+    if word == "noticed":
+        impact = IMPACTS.get(kind, f"hit by {kind}") + _seconds(entry)
+        return f"{vms} will be {impact} by Azure{at}; {_next(entry)}"
+    if word == "given_up":
+        return f"{vms}: draining for the {_name(kind)}{at} failed for good: {reason}. Next: {entry['next']}"
+    if word in ("held", "held_late"):
+        soon = f", {timestamps.duration(entry['starts_in'])} from now" if word == "held_late" else ""
+        return f"{vms}: {_name(kind)}{at}{soon} is held: {reason}. Next: {entry['next']}"
+    return {
+        "failed": f"{vms}: failed for the {_name(kind)}{at}: {reason}. Next: {entry['next']}",
+        "drained": f"{vms} {be} out of service for the {_name(kind)}{at}; {_next(entry)}",
+        "approved": f"{vms}: the {_name(kind)} is approved, Azure may start it any moment",
+        "started": f"{vms}: Azure has started the {_name(kind)}",
+        "gone": f"{vms}: the {_name(kind)} is over ({entry['outcome'] or 'outcome not known'}); being put back",
+        "recovered": f"{vms} {be} back in service, the {_name(kind)} is over",
+    }[word]
+
+
+def _next(entry: Mapping[str, Any]) -> str:
+    """Return what is done about it, as far as the plan has decided."""
+    then = {"after_drain": "approved when done", "now": "approved at once"}.get(entry["rule"].get("approve"), "not approved by this collection")
+    if entry["phase"] == "draining" or any(part["intent"] == "drain" for part in entry["parts"]):
+        return f"draining, will be {then}"
+    blockers = [one for one in entry["blockers"] if one["kind"] not in WAITING]
+    if blockers:
+        return f"held: {blockers[0]['detail']}"
+    if entry["phase"] in ("drained", "noticed") and entry["approver"]:
+        return "being approved"
+    return str(entry["next"])
+
+
+def _subject(entry: Mapping[str, Any]) -> str:
+    return some(_vms(entry), SHOWN) or "no managed VM"
+
+
+def _vms(entry: Mapping[str, Any]) -> list[str]:
+    return list(entry["hosts"] or entry["resources"])
+
+
+def _name(kind: str) -> str:
+    return NAMES.get(kind, kind)
+
+
+def _seconds(entry: Mapping[str, Any]) -> str:
+    seconds = entry.get("duration_in_seconds")
+    return f" for {timestamps.duration(seconds)}" if isinstance(seconds, (int, float)) and seconds > 0 else ""
+
+
+def _at(value: Any, now: float) -> str:
+    return f" at {_time(value, now)}" if timestamps.parse(value) is not None else ""
+
+
+def _time(value: Any, now: float) -> str:
+    """Return a time as people say it: without the date where it is today."""
+    moment, today = timestamps.as_datetime(timestamps.parse(value) or now), timestamps.as_datetime(now)
+    return f"{moment:%H:%M} UTC" if moment.date() == today.date() else f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def _plain(text: str, most: int) -> str:
+    return printable(text, most).translate(PLAIN)

@@ -1,0 +1,104 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Receivers of notifications on loopback: HTTPS with a certificate authority of its own, and SMTP."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+import http.server
+import json
+import pathlib
+import socket
+import ssl
+import subprocess
+import threading
+import time
+import typing as t
+
+from aiosmtpd.controller import Controller
+
+
+class Authority(t.NamedTuple):
+    """A certificate authority, and a certificate for 127.0.0.1 that it has signed."""
+
+    certificate: str
+    server: str
+
+
+def authority(folder: pathlib.Path) -> Authority:
+    folder.mkdir()
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    _openssl(folder, "req", "-x509", *key, "-subj", "/CN=test authority", "-keyout", "ca.key", "-out", "ca.pem")
+    _openssl(folder, "req", *key[:-2], "-subj", "/CN=receiver", "-keyout", "server.key", "-out", "server.csr")
+    (folder / "names").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
+    signing = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names"]
+    _openssl(folder, "x509", "-req", "-in", "server.csr", *signing, "-out", "server.crt")
+    (folder / "server.pem").write_text((folder / "server.crt").read_text() + (folder / "server.key").read_text())
+    return Authority(str(folder / "ca.pem"), str(folder / "server.pem"))
+
+
+def _openssl(folder: pathlib.Path, *words: str) -> None:
+    subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+
+class Https:
+    """Takes what apprise posts (json://), each as a dictionary with its path. It may be slow, and it may refuse."""
+
+    def __init__(self, certificate: str = "", port: int = 0) -> None:
+        self.seconds = 0.0
+        self.status = 200
+        self.got: list[dict[str, t.Any]] = []
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                time.sleep(receiver.seconds)
+                if receiver.status == 200 and not receiver.seconds:
+                    receiver.got.append({"path": self.path, **json.loads(body)})
+                self.send_response(receiver.status)
+                self.end_headers()
+
+            def log_message(self, *_arguments: t.Any) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self._server.daemon_threads = True
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        self.port = int(self._server.server_address[1])
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    @property
+    def texts(self) -> list[str]:
+        return [one["message"] for one in self.got]
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class Smtp:
+    """Takes mail, each as its subject and its text."""
+
+    def __init__(self) -> None:
+        self.got: list[tuple[str, str]] = []
+        # Its controller connects to the port that it is given, so that 0 is none.
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            self.port = int(listener.getsockname()[1])
+        self._controller = Controller(self, hostname="127.0.0.1", port=self.port)
+        self._controller.start()
+
+    async def handle_DATA(self, _server: t.Any, _session: t.Any, envelope: t.Any) -> str:
+        found = email.message_from_bytes(envelope.content, policy=email.policy.default)
+        body = found.get_body(("plain",))
+        self.got.append((str(found["Subject"]), body.get_content().strip() if body else ""))
+        return "250 OK"
+
+    def close(self) -> None:
+        self._controller.stop()

@@ -1,0 +1,135 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What notification targets are told, in which words, how many messages that makes, and what becomes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._controller import notifier
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import notifying
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import notify_targets
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, at, event, plan, record, vm
+
+TARGETS = {"notify": False, "notify_targets": ["ops"], "notify_failures": ["pager"]}
+
+
+def words(found: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(one["word"], one["target"]) for one in found["notices"]]
+
+
+def texts(found: dict[str, Any], notified: notifying.Notified | None = None) -> dict[str, list[str]]:
+    made = notifying.messages(found, notified or notifying.nothing(), lambda _entry, _word, default: default, NOW)
+    return {target: [message["text"] for message, _keys in pairs] for target, pairs in made.items()}
+
+
+def test_one_line_for_an_event_that_a_person_understands() -> None:
+    found = plan(vm("vm1", [event()], []), **TARGETS)
+    assert texts(found) == {"ops": ["vm1 will be rebooted by Azure at 08:15 UTC; draining, will be approved when done [event E1: noticed]"]}
+    assert [one["action"] for one in found["actions"] if one["action"] == "notify"] == [], "no task is run for a target"
+
+
+def test_only_what_was_delivered_is_recorded_and_what_failed_is_not_sent_again_at_once() -> None:
+    drained = record("drained", told=["noticed ops"])
+    assert words(plan(vm("vm1", [event()], [drained]), **TARGETS)) == [("drained", "ops")]
+    for outcome, changes in (("sent", []), ("failed", []), ("delivered", [{"told": ["drained ops"]}])):
+        found = plan(vm("vm1", [event()], [drained]), notified={"e1 drained ops": outcome}, **TARGETS)
+        assert words(found) == []
+        assert [one["changes"] for one in found["actions"] if "told" in one.get("changes", ())] == changes
+    # The phase has passed when the answer comes.
+    found = plan(vm("vm1", [event()], [drained]), notified={"e1 held ops": "delivered"}, **TARGETS)
+    assert {"told": ["held ops"]} in [one.get("changes") for one in found["actions"]]
+
+
+def test_a_phase_of_an_hour_ago_is_no_news() -> None:
+    old = record("drained", told=[], history=[{"phase": "noticed", "at": at(-3700)}, {"phase": "drained", "at": at(-3500)}])
+    assert words(plan(vm("vm1", [event()], [old]), **TARGETS)) == [("drained", "ops")]
+
+
+def test_phases_are_chosen() -> None:
+    assert words(plan(vm("vm1", [event()], [record("drained", told=[])]), notify_phases=["noticed"], **TARGETS)) == [("noticed", "ops")]
+    with pytest.raises(WrongInput, match="respond_notify_phases must be a list of noticed, .*, not 'notcied'"):
+        plan(vm("vm1", [event()], []), notify_phases="notcied", **TARGETS)
+
+
+def many(number: int) -> dict[str, Any]:
+    kinds = ("Reboot", "Freeze")
+    listed = [vm(f"vm{n}", [event(f"E{n}", (f"vm{n}",), event_type=kinds[n % 2])], []) for n in range(number)]
+    return plan(*listed, **TARGETS)
+
+
+def test_500_events_are_one_readable_message() -> None:
+    found = many(500)
+    assert len(found["notices"]) == 500
+    (text,) = texts(found)["ops"]
+    lines = text.splitlines()
+    assert len(lines) <= 12 and max(map(len, lines)) <= 160, lines
+    assert lines[0] == "Azure maintenance: 500 events changed (noticed)"
+    assert "250 reboot events announced, from 08:15 UTC: vm0, vm10, vm100 and 247 more" in lines
+    assert len(texts(many(3))["ops"]) == 3
+
+
+def test_many_events_are_not_a_message_each_iteration() -> None:
+    found, before = many(500), {**notifying.nothing(), "handed_at": NOW - 100}
+    assert not notifying.is_due(found, before, False, NOW)
+    assert notifying.is_due(found, before, True, NOW), "the end of a pass tells the rest"
+    assert notifying.is_due(many(2), before, False, NOW)
+
+
+def test_no_mention_or_tag_reaches_a_chat() -> None:
+    hostile = event(event_type="<!channel> @here `x`\n*b*")
+    (text,) = texts(plan(vm("vm1", [hostile], []), **TARGETS))["ops"]
+    assert not set("<>@`*\n") & set(text), text
+
+
+def test_what_fails_for_good_and_what_is_held_late_goes_to_its_own_targets() -> None:
+    held = plan(vm("vm1", [event("E1", ("vm1", "stranger"), not_before=at(200))], [record("drained", told=["noticed ops", "drained ops"])]), **TARGETS)
+    assert ("held_late", "pager") in words(held)
+    assert "is held" in texts(held)["pager"][0]
+    early = plan(vm("vm1", [event("E1", ("vm1", "stranger"), not_before=at(4000))], []), **TARGETS)
+    assert not [target for _word, target in words(early) if target == "pager"]
+
+
+def test_results() -> None:
+    sent: Any = {"file": "none", "ends": 50.0, "keys": {"ops": [["e1 noticed ops"]]}}
+    notified: notifying.Notified = {**notifying.nothing(), "sent": [sent], "results": {"e1 noticed ops": ["sent", "", 1.0]}}
+    assert notifying.collect(notified, notifier.results, 49.0) == notified
+    failed = notifying.collect(notified, notifier.results, 51.0)
+    assert failed["sent"] == [] and failed["results"]["e1 noticed ops"][0] == "failed"
+    (remark,) = notifying.remarks(failed)
+    assert remark.startswith("notification target ops was not told of event e1: the program that sends gave no answer; the next passes try again")
+    assert notifying.collect(failed, notifier.results, 352.0)["results"] == {}, "a long pass tries it again"
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ("slack://a/b/c", ["slack"]),
+        (["json://a", "json://b", "file:/run/hook", {"name": "ops", "url": "env:HOOK"}], ["json", "json2", "target", "ops"]),
+        ([], []),
+        (None, []),
+    ],
+)
+def test_targets(given: Any, names: list[str]) -> None:
+    assert [one.name for one in notify_targets.load("respond_notify", given)] == names
+
+
+@pytest.mark.parametrize("given", [7, ["secret"], [{"url": "json://secret", "nmae": "x"}], [{"name": "a b", "url": "json://secret"}], ["json://secret"] * 9])
+def test_wrong_targets_are_refused_without_their_urls(given: Any) -> None:
+    with pytest.raises(WrongInput) as error:
+        notify_targets.load("respond_notify", given)
+    assert "secret" not in str(error.value)
+
+
+def test_references(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "secret").write_text("a/b c\n")
+    monkeypatch.setenv("HOOK", "json://127.0.0.1/x")
+    resolve = lambda url: notifier.resolve(url, notify_targets.WHOLE, notify_targets.PART)  # noqa: E731
+    assert resolve(f"json://u:{{file:{tmp_path}/secret}}@h") == "json://u:a%2Fb%20c@h"
+    assert resolve("env:HOOK") == "json://127.0.0.1/x"
+    with pytest.raises(ValueError, match="env:NONE is missing, empty or cannot be read"):
+        resolve("env:NONE")
