@@ -5,7 +5,7 @@
 # Each target needs nothing but make and Python 3.12 or newer (drill, test, unit: 3.11), and sets up the rest below .build. No root, and no network but the
 # package index that pip uses; fleet-test alone needs root, and Debian's packages, and pictures alone graphviz.
 .DEFAULT_GOAL := help
-.PHONY: help drill test unit bench lint fleet-test pictures mutation environment clean
+.PHONY: help drill test unit bench lint fleet-test pictures mutation docs environment clean
 SHELL := /bin/bash
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.build/tree
 export PYTHONPATH := $(CURDIR)/.build/tree
@@ -38,6 +38,10 @@ mutation: ## Which changes of decide, budget, drain and journal no unit test not
 
 lint: environment ## Every linter
 	@python tests/tools/run_suites.py lint
+
+docs: environment ## The site, below .build/site/html: every page, playbook, role and plugin; fails for a dead link
+	@tests/tools/environment.sh docs > /dev/null
+	@PATH="$(CURDIR)/.build/venv/docs/bin:$$PATH" python tests/tools/build_site.py
 
 pictures: ## Draw the pictures of docs/ anew from their sources. Needs graphviz
 	@tests/tools/pictures.sh

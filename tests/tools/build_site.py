@@ -1,0 +1,151 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Build the site: what antsibull-docs makes of plugins and roles, and every page of the repository, in the folders where they are.
+
+The pages are copied below .build, where links to this repository's files on the web become links between pages. Sphinx then fails for each link and
+heading that is not there.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / ".build" / "site"
+SOURCE = BUILD / "source"
+OWN = SOURCE / "collections" / "maintenance" / "azure"
+FOLDERS = ("docs/*.md", "docs/mechanisms/*.md", "docs/examples/**/*.md", "roles/*/README.md", "extensions/**/README.md", "*.md")
+WEB = yaml.safe_load((ROOT / "galaxy.yml").read_text())["repository"]
+LINK = re.compile(r"(\]\()([^)\s]+)(\))")
+INTERNAL = re.compile(r"^(?:- )?Internal[,. ]", re.MULTILINE)
+LICENSE_LINE = re.compile(r"^# (?:GNU General|Copyright|SPDX).*\n", re.MULTILINE)
+
+
+def pages() -> list[pathlib.Path]:
+    """Return every page that is published, from the folder of the repository."""
+    return sorted({path.relative_to(ROOT) for pattern in FOLDERS for path in ROOT.glob(pattern)})
+
+
+def moved(target: pathlib.PurePath, published: set[str]) -> str | None:
+    """Return where a file of the repository is on the site, or None for one that is not."""
+    name = target.as_posix()
+    if name.startswith("docs/docsite/rst/"):
+        return f"collections/maintenance/azure/docsite/{target.name}"
+    if name in published:
+        return name
+    return None
+
+
+def relinked(text: str, page: pathlib.Path, published: set[str]) -> str:
+    """Return a page whose links lead to pages of the site, or, for other files of the repository, to the web."""
+
+    def link(found: re.Match[str]) -> str:
+        target, _mark, anchor = found[2].partition("#")
+        for prefix in (f"{WEB}/blob/main/", f"{WEB}/raw/main/", f"{WEB}/tree/main/"):
+            if target.startswith(prefix):
+                file = pathlib.Path(target.removeprefix(prefix))
+                break
+        else:
+            if not target or "://" in target or target.startswith("mailto:"):
+                return found[0]
+            file = pathlib.Path(os.path.normpath(page.parent / target))
+        if not (ROOT / file).exists():
+            raise SystemExit(f"{page}: {found[2]} is not there.")
+        place = moved(file, published)
+        suffix = f"#{anchor}" if anchor else ""
+        where = f"/{place}" if place else f"{WEB}/{'tree' if (ROOT / file).is_dir() else 'blob'}/main/{file}"
+        return f"{found[1]}{where}{suffix}{found[3]}"
+
+    return LINK.sub(link, text)
+
+
+def copy_pages() -> None:
+    pictures = [path.relative_to(ROOT) for path in (ROOT / "docs" / "pictures").glob("*.svg")]
+    published = {path.as_posix() for path in [*pages(), *pictures]}
+    for path in pictures:
+        (SOURCE / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, SOURCE / path)
+    for path in pages():
+        (SOURCE / path).parent.mkdir(parents=True, exist_ok=True)
+        (SOURCE / path).write_text(relinked((ROOT / path).read_text(), path, published))
+
+
+def playbook_page() -> str:
+    """Return a page of the playbooks: what each says at its beginning, and its tasks."""
+    parts = ["# Playbooks\n\nWhat each playbook says of itself, and its text. Each is started as `ansible-playbook -i inventory maintenance.azure.NAME`.\n"]
+    for path in sorted((ROOT / "playbooks").glob("*.yml")):
+        text = LICENSE_LINE.sub("", path.read_text()).removeprefix("---\n")
+        head = re.match(r"(?:#.*\n)*", text)
+        said = textwrap.dedent(re.sub(r"^#", "", head[0] if head else "", flags=re.MULTILINE))
+        parts.append(f"## {path.stem}\n\n```text\n{said}```\n\n```yaml\n{text.removeprefix(head[0] if head else '')}```\n")
+    return "\n".join(parts)
+
+
+def internal_marked() -> int:
+    """Mark the plugins that say they are internal, on their pages and in the list; return how many there are."""
+    listed = (OWN / "index.rst").read_text()
+    count = 0
+    for path in sorted(OWN.glob("*_*.rst")):
+        text = path.read_text()
+        name, _mark, kind = path.stem.rpartition("_")
+        synopsis = text.partition("\nSynopsis\n")[2].partition("\nParameters\n")[0]
+        if kind == "role" or not INTERNAL.search(synopsis):
+            continue
+        count += 1
+        note = ".. important::\n\n   Internal: only the roles of this collection call it, and any release may change it.\n\n"
+        path.write_text(text.replace(".. contents::", f"{note}.. contents::", 1))
+        listed = re.sub(rf"(<maintenance\.azure\.{name}#{kind}>` --)", r"\1 (internal)", listed)
+    (OWN / "index.rst").write_text(listed)
+    return count
+
+
+def index() -> str:
+    def entries(*patterns: str) -> str:
+        names = [path.relative_to(SOURCE).with_suffix("") for pattern in patterns for path in sorted(SOURCE.glob(pattern))]
+        return "\n".join(str(name) for name in names if name.name not in ("start", "words", "TESTING"))
+
+    trees = {
+        "Start": "README\ndocs/start\ncollections/maintenance/azure/docsite/rehearsal_guide\nplaybooks",
+        "Guides and reference": "\n".join((entries("docs/*.md"), "docs/examples/drain-methods/README", "collections/maintenance/azure/index")),
+        "Roles": entries("roles/*/README.md"),
+        "Execution environment": entries("extensions/**/README.md"),
+        "Developers": "\n".join(("CONTRIBUTING", entries("docs/mechanisms/*.md"), "docs/TESTING", "docs/words", "CODE_OF_CONDUCT")),
+        "Project": "CHANGELOG\nSECURITY",
+    }
+    parts = [f"```{{toctree}}\n:caption: {title}\n:maxdepth: 1\n\n{names}\n```\n" for title, names in trees.items()]
+    beginning = (
+        "# maintenance.azure\n\nTakes Azure VMs through scheduled maintenance. Operators [start here](/docs/start.md); "
+        "developers read [Contributing](/CONTRIBUTING.md).\n"
+    )
+    return "\n".join((beginning, *parts))
+
+
+def main() -> int:
+    shutil.rmtree(SOURCE, ignore_errors=True)
+    shutil.rmtree(BUILD / "html", ignore_errors=True)
+    SOURCE.mkdir(parents=True, mode=0o755)
+    made = ["antsibull-docs", "collection", "--use-current", "--no-add-antsibull-docs-version", "--dest-dir", str(SOURCE), "maintenance.azure"]
+    subprocess.run(made, check=True)
+    copy_pages()
+    count = internal_marked()
+    (SOURCE / "playbooks.md").write_text(playbook_page())
+    (SOURCE / "index.md").write_text(index())
+    configuration = ROOT / "tests" / "tools" / "sphinx"
+    code = subprocess.run(["sphinx-build", "-q", "-W", "--keep-going", "-b", "html", "-c", configuration, SOURCE, BUILD / "html"], check=False).returncode
+    if code == 0:
+        print(f"{len(list((BUILD / 'html').rglob('*.html')))} pages, {count} plugins marked internal: .build/site/html/index.html")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
