@@ -23,7 +23,7 @@ ansible-galaxy collection install --offline --no-deps --collections-path "$work/
 size=$(stat --format=%s "${archive[0]}")
 echo "The archive has $size bytes."
 [ "$size" -lt 20000000 ]
-if tar --list --file="${archive[0]}" | grep -E '^(\.build|\.git|\.ci|tests/output)(/|$)'; then
+if tar --list --file="${archive[0]}" | grep -E '^(\.build|\.git|\.github|\.ci|tests/output)(/|$)'; then
     echo "That does not belong in the archive." >&2
     exit 1
 fi

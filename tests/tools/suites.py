@@ -144,6 +144,7 @@ def lint_suites() -> list[Suite]:
         lint("vulture", "vulture", "--config", "tests/tools/vulture.toml", "plugins", "extensions/eda/plugins", "roles/simulator/files"),
         lint("reuse", "reuse", "lint"),
         lint("shellcheck", "tests/tools/shell_scripts.sh"),
+        lint("workflows", "tests/tools/workflows.sh"),
         build_environment("docs"),
         Suite("site", ("python", "tests/tools/build_site.py"), 600, environment="docs", needs=("environment-docs",)),
     ]
