@@ -19,6 +19,7 @@ from .methods.probe_file import ProbeFileMethod
 from .methods.rabbitmq import RabbitMQMethod
 from .methods.redis.redis_sentinel import RedisSentinelMethod
 from .methods.service import ServiceMethod
+from .methods.silence import SilenceMethod
 from .methods.slurm.slurm import SlurmMethod
 from .methods.windows.iis import IISMethod
 from .methods.windows.windows_service import WindowsServiceMethod
@@ -38,6 +39,7 @@ METHODS: t.Mapping[str, Method] = {
         RedisSentinelMethod(),
         RabbitMQMethod(),
         GaleraMethod(),
+        SilenceMethod(),
     )
 }
 WINDOWS_METHODS: t.Mapping[str, Method] = {

@@ -31,6 +31,16 @@ ANY_SYSTEM = {
 }
 LINUX = {
     **ANY_SYSTEM,
+    "silence": {
+        "url": ("text", False, "http://127.0.0.1:9093", ()),
+        "label": ("text", False, "instance", ()),
+        "value": ("text", False, "", ()),
+        "seconds": ("whole", False, 7200, ()),
+        "required": ("truth", False, False, ()),
+        "ca_file": ("path", False, "", ()),
+        "username": ("text", False, "", ()),
+        "password_file": ("path", False, "", ()),
+    },
     "slurm": {
         "node": ("text", False, "", ()),
         "jobs": ("text", False, "wait", ("wait", "requeue", "leave")),

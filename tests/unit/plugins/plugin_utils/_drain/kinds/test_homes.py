@@ -35,6 +35,7 @@ EXCEPTIONS = {
     ("modules/kubernetes_node.py", "kubernetes"): "the product that this module is for, and its Python package",
     ("plugin_utils/_windows/machine/web_server.py", "iis"): "the product, as host access reaches it; method iis is its user",
     ("plugin_utils/_drain/settings/validation.py", "command"): "a type of options, as text and whole are",
+    ("module_utils/_scheduled_events/imds/enabled_since.py", "silence"): "the time in which nobody has asked an endpoint",
     ("plugin_utils/_drain/settings/validation.py", "none"): "the word for no options",
     ("plugin_utils/_maintenance/report/status.py", "none"): "the word for no actions and no description",
 }

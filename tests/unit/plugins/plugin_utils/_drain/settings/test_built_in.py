@@ -25,7 +25,7 @@ def test_each_is_run_by_the_engine_or_has_tasks(system: str, least: set[str]) ->
 
 @pytest.mark.parametrize("system", ["linux", "windows"])
 def test_only_these_may_act_elsewhere(system: str) -> None:
-    outside = {"slurm", "pacemaker"} if system == "linux" else set()
+    outside = {"slurm", "pacemaker", "silence"} if system == "linux" else set()
     assert {kind for kind in built_in(system) if not kind_of(kind).is_local(system)} == {"haproxy", "kubernetes", "tasks", *outside}
     assert not kind_of("of_ours").is_local(system)
 

@@ -1,0 +1,136 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Method silence: Alertmanager sends no alert of this VM while an event takes it out of service."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import socket
+import typing as t
+from urllib.parse import quote
+
+from ...core.printable_text import printable
+from ...host.machine.daemons import Daemon, DaemonError
+from ...host.machine.machine import Machine
+from .method import DRAINED, LOST, UNDONE, Answer, Method, MethodError, Option, Task, Values
+
+SILENCES = "/api/v2/silences"
+# An id that Alertmanager gives is part of a path.
+ID = re.compile(r"[0-9a-f-]{8,64}")
+
+
+class SilenceMethod(Method):
+    """Make a silence before the drain, with the event as its creator, and end it afterwards."""
+
+    name = "silence"
+    outside = True
+    # A silence says whose it is, and ends by itself.
+    safe_at_once = True
+    options: t.ClassVar[t.Mapping[str, Option]] = {
+        "url": Option("text", "Alertmanager, without a path.", default="http://127.0.0.1:9093", address=True),
+        "label": Option("text", "the label of alerts that says of which VM they are.", default="instance"),
+        "value": Option("text", "a regular expression for its whole value. Left out, the VM's short host name, with or without a port.", default=""),
+        "seconds": Option(
+            "whole", "after how many seconds a silence ends by itself, a whole number. One that ends while it is needed is made anew.", default=7200
+        ),
+        "required": Option("truth", "true (an Alertmanager that cannot be asked fails the drain) or false (a note says so, and all goes on).", default=False),
+        "ca_file": Option("path", "the file on the VM with the certificates that sign Alertmanager's. Left out, they are the system's.", default=""),
+        "username": Option("text", "the user of Alertmanager, if it asks for one.", default=""),
+        "password_file": Option("path", "the file on the VM with that user's password, readable by root only.", default=""),
+    }
+
+    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+        return {"creator": task.reason, "value": _value(task)}
+
+    def begin(self, machine: Machine, task: Task) -> None:
+        try:
+            if not self._ours(machine, task):
+                self._ask(machine, task, "POST", SILENCES, _silence(machine, task))
+        except MethodError:
+            if _is_required(task):
+                raise
+
+    def check(self, machine: Machine, task: Task) -> Answer:
+        try:
+            return Answer(DRAINED) if self._ours(machine, task) else Answer(LOST, "Alertmanager has no silence of this event")
+        except MethodError as error:
+            if _is_required(task):
+                raise
+            return Answer(DRAINED, note=f"alerts may be sent: {error}")
+
+    def undo(self, machine: Machine, task: Task) -> Answer:
+        try:
+            for silence in self._ours(machine, task):
+                self._ask(machine, task, "DELETE", f"/api/v2/silence/{silence}")
+        except MethodError as error:
+            if _is_required(task):
+                raise
+            return Answer(UNDONE, note=f"the silence ends by itself: {error}")
+        return Answer(UNDONE)
+
+    def by_hand(self, finding: Values, options: Values) -> str:
+        return "nothing has to be done: the silence ends by itself. To end it now, expire the one whose creator is maintenance.azure and this EventId"
+
+    def _ours(self, machine: Machine, task: Task) -> list[str]:
+        """Return the ids of the silences of this event and VM that have not ended. Raise MethodError."""
+        silences = self._ask(machine, task, "GET", f"{SILENCES}?filter={quote(_matcher_text(task))}")
+        if not isinstance(silences, list):
+            raise MethodError("Alertmanager did not answer with a list of silences")
+        wanted = [_matcher(task)]
+        return [
+            str(one["id"])
+            for one in silences
+            if isinstance(one, dict)
+            and one.get("createdBy") == task.reason
+            and [{key: matcher.get(key) for key in ("name", "value", "isRegex")} for matcher in one.get("matchers") or ()] == wanted
+            and (one.get("status") or {}).get("state") in ("active", "pending")
+            and ID.fullmatch(str(one.get("id")))
+        ]
+
+    def _ask(self, machine: Machine, task: Task, verb: str, path: str, body: t.Any = None) -> t.Any:
+        ca, user, password = (str(task.options.get(key) or "") for key in ("ca_file", "username", "password_file"))
+        url = str(task.options["url"])
+        content = None if body is None else json.dumps(body).encode("ascii")
+        try:
+            headers = {"Content-Type": "application/json"}
+            daemon = Daemon(url.rstrip("/"), longest=8 * 1024 * 1024, ca_file=ca, username=user, password_file=password)
+            reply = self.daemons(machine).request(daemon, verb, path, content, headers)
+            if reply.status != 200:
+                raise MethodError(f"Alertmanager answered {reply.status}: {printable(reply.text, 200)}")
+            return reply.json() if verb != "DELETE" else None
+        except (DaemonError, ValueError) as error:
+            raise MethodError(printable(error, 300))
+
+
+def _is_required(task: Task) -> bool:
+    return str(task.options.get("required")).lower() in ("true", "yes", "1", "on")
+
+
+def _value(task: Task) -> str:
+    """Return the regular expression of this drain; once it is recorded, that of the record, whatever the host is called now."""
+    known = task.finding.get("value")
+    return str(known or task.options.get("value") or re.escape(socket.gethostname().partition(".")[0]) + r"([.:].*)?")
+
+
+def _matcher(task: Task) -> dict[str, t.Any]:
+    return {"name": str(task.options["label"]), "value": _value(task), "isRegex": True}
+
+
+def _matcher_text(task: Task) -> str:
+    return f"{task.options['label']}=~{json.dumps(_value(task))}"
+
+
+def _silence(machine: Machine, task: Task) -> dict[str, t.Any]:
+    starts = datetime.datetime.fromisoformat(machine.now().replace("Z", "+00:00"))
+    ends = starts + datetime.timedelta(seconds=int(task.options["seconds"]))
+    what = f"Azure's {task.event.type or 'event'} {task.event.id}"
+    return {
+        "matchers": [_matcher(task)],
+        "startsAt": starts.isoformat(),
+        "endsAt": ends.isoformat(),
+        "createdBy": task.reason,
+        "comment": f"{what}: the VM is taken out of service on purpose, and the silence ends when it is back",
+    }

@@ -1,0 +1,93 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Method silence, on a stand-in that answers as Alertmanager 0.25 did: tests/playbooks/drain has the real one."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Event, MethodError, Task
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.silence import SilenceMethod
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import defaults
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.daemons import Daemon, DaemonError, Reply
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine, local_machine
+
+EVENT = "C7061BAC-AFDC-4513-B24B-AA5F13A16123"
+
+
+class Alertmanager:
+    """Silences, and what was asked."""
+
+    def __init__(self) -> None:
+        self.silences: list[dict[str, t.Any]] = []
+        self.away = False
+        self.status = 200
+
+    def machine(self) -> Machine:
+        def no_command(words: t.Sequence[str]) -> tuple[int, str, str]:
+            raise AssertionError(f"{words} must not be run")
+
+        return local_machine(lambda: "2026-11-27T12:00:00.000000Z", no_command)._replace(daemons=lambda *_named: self)  # type: ignore[arg-type, return-value]
+
+    def request(self, _daemon: Daemon, method: str, path: str, body: bytes | None = None, headers: t.Any = None) -> Reply:
+        if self.away:
+            raise DaemonError("connection refused")
+        if method == "POST":
+            number = f"{len(self.silences):08x}"
+            self.silences.append({**json.loads(body or b""), "id": number, "status": {"state": "active"}})
+            return Reply(200, {}, json.dumps({"silenceID": number}).encode())
+        if method == "DELETE":
+            (one,) = [one for one in self.silences if path == f"/api/v2/silence/{one['id']}"]
+            one["status"] = {"state": "expired"}
+            return Reply(200, {}, b"")
+        return Reply(self.status, {}, json.dumps(self.silences).encode())
+
+
+def task(**options: t.Any) -> Task:
+    return Task({**defaults("silence"), "value": "web1", **options}, {}, "new", None, {}, event=Event(EVENT, "Reboot"))
+
+
+def states(one: Alertmanager) -> list[str]:
+    return [silence["status"]["state"] for silence in one.silences]
+
+
+def test_it_is_made_once_and_ended_and_those_of_others_stay() -> None:
+    one, method, mine = Alertmanager(), SilenceMethod(), task()
+    machine = one.machine()
+    method.begin(machine, mine._replace(event=Event("another")))
+    assert method.check(machine, mine).state == "lost"
+    for _twice in range(2):
+        method.begin(machine, mine)
+    assert method.check(machine, mine).state == "drained" and states(one) == ["active", "active"]
+    assert one.silences[1]["createdBy"] == f"maintenance.azure {EVENT}" and one.silences[1]["endsAt"].startswith("2026-11-27T14:00")
+    # One of this event for another VM is that VM's.
+    assert method.check(machine, task(value="web2")).state == "lost"
+    for _twice in range(2):
+        assert method.undo(machine, mine).state == "undone"
+    assert states(one) == ["active", "expired"]
+    assert method.check(machine, mine).state == "lost"
+
+
+def test_the_record_keeps_whose_it_is_whatever_the_host_is_called_later() -> None:
+    one, method, mine = Alertmanager(), SilenceMethod(), task(value="")
+    found = method.find(one.machine(), mine)
+    assert found["value"].endswith("([.:].*)?")
+    method.begin(one.machine(), mine._replace(finding={**found, "value": "old-name"}))
+    assert one.silences[0]["matchers"] == [{"name": "instance", "value": "old-name", "isRegex": True}]
+
+
+@pytest.mark.parametrize("status", [0, 500])
+def test_one_that_cannot_be_asked_fails_only_where_it_is_required(status: int) -> None:
+    one, method = Alertmanager(), SilenceMethod()
+    one.away, one.status = status == 0, status
+    machine = one.machine()
+    method.begin(machine, task())
+    assert "alerts may be sent" in str(method.check(machine, task()).note)
+    assert method.undo(machine, task())[0] == "undone"
+    for step in (method.begin, method.check, method.undo):
+        with pytest.raises(MethodError, match="connection refused|answered 500"):
+            step(machine, task(required=True))
