@@ -42,4 +42,5 @@ cd "$folder"
 export TMPDIR="$folder"
 : "${ANSIBLE_STDOUT_CALLBACK:=maintenance.azure.maintenance_progress}"
 export ANSIBLE_STDOUT_CALLBACK
-ansible-playbook "maintenance.azure.$playbook" ${options[@]+"${options[@]}"}
+mkdir -p "$root/.build"
+ansible-playbook "maintenance.azure.$playbook" -e "drill_report=$root/.build/drill-report.html" ${options[@]+"${options[@]}"}

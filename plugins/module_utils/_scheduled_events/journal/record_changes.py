@@ -111,7 +111,10 @@ def _enter(record: Record, before: Record | None, phase: str, now: str) -> None:
     if before is not None and not may_follow(before["phase"], phase, ended=before["outcome"] is not None):
         raise RecordsError(f"The record of event {schema.shorten(schema.event_id_of(record))}: {refusal(before['phase'], phase)}")
     record["phase"] = phase
-    record["history"] = bounded_history([*record["history"], _with_reason({"phase": phase, "at": now}, record)])
+    entered: dict[str, t.Any] = {"phase": phase, "at": now}
+    if not record["history"] and record["event"]["not_before"]:
+        entered["not_before"] = record["event"]["not_before"]
+    record["history"] = bounded_history([*record["history"], _with_reason(entered, record)])
 
 
 def _with_reason(entered: dict[str, t.Any], record: Record) -> dict[str, t.Any]:

@@ -204,8 +204,8 @@ def repaired_history(history: list[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
 
 
 def _repaired_phase(item: dict[str, t.Any]) -> dict[str, t.Any]:
-    why = short_text(item.get("why"))
-    return {"phase": item["phase"], "at": item["at"], **({"why": why[:WHY]} if why else {})}
+    more = {key: text[:WHY] for key in ("why", "not_before") if (text := short_text(item.get(key)))}
+    return {"phase": item["phase"], "at": item["at"], **more}
 
 
 def bounded_history(history: list[dict[str, t.Any]]) -> list[dict[str, t.Any]]:

@@ -72,8 +72,8 @@ METHOD_KINDS: t.Mapping[str, str] = {
 }
 # The kind of a method's error: it cannot be undone from here, and an operator has to.
 BY_HAND = "by_hand"
-# why: of held and failed, the last reason. Others have no such key.
-HISTORY_KINDS: t.Mapping[str, str] = {"phase": "phase", "at": "time", "why": "text"}
+# why: of held and failed, the last reason. not_before: of the first, as the event had it then; it has none once it has started. Others have no such key.
+HISTORY_KINDS: t.Mapping[str, str] = {"phase": "phase", "at": "time", "why": "text", "not_before": "text"}
 
 # found: the method has not acted yet, according to the record. begun: it may have acted. undoing: its undo may have acted.
 METHOD_STATES = ("found", "begun", "drained", "failed", "undoing", "undone")

@@ -19,7 +19,7 @@ ROLES = pathlib.Path(__file__).resolve().parents[5] / "roles"
 # Each task of a role inherits these, whatever the play or the configuration says.
 OWN = {"any_errors_fatal": False, "ignore_errors": False, "ignore_unreachable": False, "throttle": 0, "timeout": 0, "debugger": "never"}
 ENTRIES = (
-    *(f"respond/{name}" for name in ("main", "begin", "loop", "report", "status", "decide", "settings")),
+    *(f"respond/{name}" for name in ("main", "begin", "loop", "report", "status", "decide", "history", "settings")),
     *(f"gate/{name}" for name in ("main", "release", "renew", "forget")),
     *("upgrade/main", "upgrade/drained", "upgrade/restarted", "observe/main", "recover/main", "approve/main", "watch/main"),
 )

@@ -1,0 +1,82 @@
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
+"""A report as lines for a terminal, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from ...module_utils._scheduled_events.core.printable_text import printable_line
+from .._core.short_forms import ending, some
+from .._maintenance.core.timestamps import duration
+from .._maintenance.report.times import vm_table
+from .parts import Part
+from .report import Report, Total
+
+MOST_EVENTS, MOST_TOTALS, SHOWN_VMS = 10, 10, 6
+UNKNOWN = "unknown"
+# A spreadsheet takes a cell that begins so for a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+PHASES = ("noticed", "held", "draining", "drained", "approved", "started", "gone", "recovering", "recovered", "failed")
+COLUMNS = (
+    *("event_id", "event_type", "event_source", "vm", "phase", "outcome", "rule", "approved_by", "not_before", *PHASES),
+    *("drain_seconds", "impact_seconds", "out_of_service_seconds", "notice_given_seconds", "notice_used_seconds", "reasons", "methods", "archived"),
+)
+
+
+def known(seconds: float | None) -> str:
+    """Return a duration as text. What is not known is called so."""
+    return UNKNOWN if seconds is None else duration(seconds)
+
+
+def out_of_service(total: Total) -> str:
+    """Return how long the VMs of a sum were out of service, with how many of them that is not known."""
+    if not total["drained"]:
+        return "none drained"
+    more = f", and {total['out_of_service_unknown']} times unknown" if total["out_of_service_unknown"] else ""
+    return UNKNOWN if total["out_of_service_seconds"] is None else f"{duration(total['out_of_service_seconds'])}{more}"
+
+
+def lines(report: Report, files: list[str]) -> list[str]:
+    """Return the short form: what there was, the newest events with their times, the totals by VM, and where all of it lies."""
+    asked, answered = len(report["vms"]), sum(vm["answered"] for vm in report["vms"].values())
+    events = report["events"]
+    found = [f"{report['since']} to {report['until']}: {len(events) or 'no'} event{'' if len(events) == 1 else 's'}; {answered} of {asked} VMs answered."]
+    for event in events[:MOST_EVENTS]:
+        outcome = ending(event["outcome"]) if event["outcome"] else "not over"
+        found.append(f"{event['begins'] or 'at an unknown time'}: {event['event_type']} ({outcome}), notice {notice(event['vms'])}")
+        found += vm_table({**event}, [(part["vm"], part["times"]) for part in event["vms"]])
+    if len(events) > MOST_EVENTS:
+        found.append(f"{len(events) - MOST_EVENTS} events more: report_file writes all of them.")
+    of_vms = sorted(report["totals"]["vm"], key=lambda total: total["out_of_service_seconds"] or 0.0, reverse=True)
+    found += [f"{total['name']}: {total['events']} events, out of service {out_of_service(total)}." for total in of_vms[:MOST_TOTALS]]
+    silent = [host for host, vm in report["vms"].items() if not vm["answered"]]
+    found += [f"Not read, so known from the archive alone, if at all: {some(silent, SHOWN_VMS)}."] if silent else []
+    found += [f"{host}: {problem}" for host, vm in report["vms"].items() for problem in vm["problems"]][:MOST_TOTALS]
+    return [printable_line(line) for line in [*found, *(f"Written: {file}" for file in files)]]
+
+
+def notice(parts: list[Part]) -> str:
+    """Return how much notice an event gave, and how much of it was used, at most."""
+    given = [part["notice_given_seconds"] for part in parts if part["notice_given_seconds"] is not None]
+    used = [part["notice_used_seconds"] for part in parts if part["notice_used_seconds"] is not None]
+    return f"given {known(max(given, default=None))}, used {known(max(used, default=None))}"
+
+
+def as_csv(report: Report) -> str:
+    """Return a row for each VM of each event. An empty cell is not known."""
+    stream = io.StringIO()
+    rows = csv.writer(stream, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for event in report["events"]:
+        for part in event["vms"]:
+            values: dict[str, Any] = {**part, **part["times"], **part["times"]["phases"]}
+            values["reasons"] = "; ".join(f"{one['phase']}: {one['why']}" for one in part["reasons"])
+            values["methods"] = "; ".join(one["id"] for one in part["methods"])
+            rows.writerow([_cell(values.get(column)) for column in COLUMNS])
+    return stream.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
