@@ -123,7 +123,7 @@ def _chosen(event_id: str, events: list[dict[str, Any]], exact: bool) -> str | N
         known[folded(event["event_id"])] = f"{event['event_id']} ({event['event_type']} of {names})"
     found = event_choice.select(event_id, known)
     if found is None:
-        raise WrongInput(event_choice.unknown(event_id, known))
+        raise WrongInput(f"{event_choice.unknown(event_id, known)}. What ended more than a day ago is told by playbook maintenance.azure.report")
     return found
 
 

@@ -64,10 +64,10 @@ def month(vms: int = 500, events_each: int = 2, together: int = 4) -> dict[str, 
     hosts = list(found)
     for number in range(vms * events_each // together):
         names = [hosts[(number * together + place) % vms] for place in range(together)]
-        begin = dice.random() * 27 * 86400
+        begin, kind = dice.random() * 27 * 86400, dice.choice(("Reboot", "Freeze", "Redeploy"))
         for host in names:
             course = tuple((phase, seconds * dice.uniform(0.8, 1.2) if seconds else 0) for phase, seconds in COURSE)
-            course = tuple(sorted(course, key=lambda item: item[1]))
-            about = {"event_type": dice.choice(("Reboot", "Freeze", "Redeploy")), "resources": names}
+            course = tuple(zip((phase for phase, _seconds in COURSE), sorted(seconds for _phase, seconds in course)))
+            about = {"event_type": kind, "resources": names}
             found[host].append(entry(f"{number:08X}-50BB-45BF-ADB3-D78B08F259B7", course, begin, event=about))
     return {host: Answers(answer(*entries, offset=dice.uniform(-1, 1)), None) for host, entries in found.items()}
