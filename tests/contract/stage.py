@@ -22,7 +22,7 @@ from ansible_collections.maintenance.azure.tests.contract.ways import Way
 HERE = pathlib.Path(__file__).resolve().parent
 # Without retries each fault shows as it is; cases about retries say how many.
 DEFAULTS = {"retries": 0, "connect_timeout": 1, "request_timeout": 20}
-RECORD_MODULES = ("maintenance_info", "maintenance_lease", "maintenance_record")
+RECORD_MODULES = ("maintenance_history", "maintenance_info", "maintenance_lease", "maintenance_record")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Stage:
 
     def options(self, step: dict[str, t.Any]) -> dict[str, t.Any]:
         options: dict[str, t.Any] = {}
-        if step["module"] not in ("maintenance_lease", "maintenance_record"):
+        if step["module"] not in ("maintenance_history", "maintenance_lease", "maintenance_record"):
             options.update(DEFAULTS, endpoint="$endpoint")
         if step["module"] in RECORD_MODULES:
             options["records_path"] = "$records"

@@ -21,7 +21,15 @@ from ansible_collections.maintenance.azure.tests.contract.wanted import FOLDER, 
 from ansible_collections.maintenance.azure.tests.contract.ways import Linux, Way, Windows
 
 CASES = load()
-MODULES = {"maintenance_info", "maintenance_lease", "maintenance_record", "scheduled_events_approve", "scheduled_events_info", "wait_for_scheduled_event"}
+MODULES = {
+    "maintenance_history",
+    "maintenance_info",
+    "maintenance_lease",
+    "maintenance_record",
+    "scheduled_events_approve",
+    "scheduled_events_info",
+    "wait_for_scheduled_event",
+}
 RECORD_KINDS = {"records", "conflict", "lease_lost"}
 # endpoint: discover looks at other places on each system, and where nothing is found it asks the network and Azure's own address. Its tests
 # are with the parser of leases (tests/unit) and in namespaces; here it would ask the network that the tests run in.
