@@ -120,7 +120,16 @@ class ActionModule(EitherWay):
         """Say beside the answer what was asked for, from the controller's own list: an answer is judged by it."""
         actions = self._task.args.get("actions")
         asked = [{key: action.get(key) for key in ASKED} for action in actions if isinstance(action, Mapping)] if isinstance(actions, (list, tuple)) else []
-        return dict(super().finished(result, task_vars), asked=asked)
+        found = dict(super().finished(result, task_vars), asked=asked)
+        diff = _diff(items(actions), items(found.get("results"))) if self._task.diff else {}
+        return {**found, **({"diff": diff} if diff else {})}
+
+
+def _diff(actions: t.Sequence[t.Any], results: t.Sequence[t.Any]) -> dict[str, dict[str, str]]:
+    """Return what a drain has found and would do, of the methods that were asked: a VM's own diff would be shown however long it is."""
+    asked = [str(mapping(order).get("id")) for action in actions for order in items(mapping(action).get("methods"))]
+    was, would = ({key: text for result in results for key, text in mapping(mapping(result).get(of)).items() if key in asked} for of in ("was", "would"))
+    return {"before": was, "after": would} if would else {}
 
 
 def _check_windows_path(path: str) -> None:

@@ -9,9 +9,7 @@ import typing as t
 
 from ansible import constants
 from ansible.errors import AnsibleError
-from ansible.template import Templar
 from ansible.utils.display import Display
-from ansible.utils.unsafe_proxy import wrap_var
 from ansible.utils.vars import load_extra_vars
 
 from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
@@ -284,16 +282,12 @@ class ActionModule(OnController):
     def _text(self, variables: dict[str, t.Any]) -> notifying.Text:
         """Return how the text of a message is made: by respond_notify_message, or where that fails as it is by default."""
 
-        def text(entry: t.Mapping[str, t.Any], word: str, default: str) -> str:
-            about = {"respond_notify_event": wrap_var(dict(entry)), "respond_notify_phase": word, "respond_notify_text": wrap_var(default)}
-            try:
-                made = Templar(loader=self._loader, variables={**variables, **about}).template(variables.get("respond_notify_message"))
-            except AnsibleError:
-                Display().warning("respond_notify_message cannot be evaluated; the message has its default text")
-                made = default
-            return printable(made, LONGEST_LINE)
-
-        return text
+        try:
+            template = str(self._templar.template(variables.get("respond_notify_message")) or "")
+        except AnsibleError:
+            Display().warning("respond_notify_message cannot be evaluated; messages have their default text")
+            template = ""
+        return lambda entry, word, default: printable(notifying.filled(template, entry, word, default), LONGEST_LINE)
 
     def _begin_gate(self, given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> gate_loop.GateState:
         # The settings of role respond, but leases last as long as the batch needs.

@@ -144,7 +144,7 @@ EVICTION = fields({"namespace": text, "name": text, "code": whole, "message": li
 SCHEMAS: Mapping[str, Schema] = {
     # An answer without a watcher says the same as one whose watcher is null.
     "maintenance_info": Schema(OBSERVATION, tuple(key for key in OBSERVATION if key not in ("watcher", "cannot_write"))),
-    "maintenance_act": Schema({**OBSERVATION, "host_marks": many(text), "services": many(text), "results": many(ACT_RESULT)}, ("results",), diff=True),
+    "maintenance_act": Schema({**OBSERVATION, "host_marks": many(text), "services": many(text), "results": many(ACT_RESULT)}, ("results",)),
     "maintenance_record": Schema(
         {"record": maybe(RECORD), "conflict": flag, "leases": many(text), "upgrade": maybe(MARK), "pruned": many(text)},
         ("record", "conflict"),

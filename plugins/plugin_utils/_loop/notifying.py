@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
@@ -127,6 +128,13 @@ def remarks(notified: Notified) -> list[str]:
 
 def _events(events: set[str]) -> str:
     return f"event {next(iter(events))}" if len(events) == 1 else f"{len(events)} events"
+
+
+def filled(template: str, entry: Mapping[str, Any], word: str, default: str) -> str:
+    """Return the text of a message by respond_notify_message. What an event says is never taken for a field; the default text where there is no template."""
+    about = {"text": default, "phase": word, "hosts": ", ".join(map(str, entry.get("hosts") or ()))}
+    about |= {key: str(entry.get(key) or "") for key in ("event_id", "event_type", "not_before", "reason", "next")}
+    return re.sub(r"\{(\w+)\}", lambda found: about.get(found[1], found[0]), template) or default
 
 
 # --- A test (C(respond_notify_test)) -------------------------------------------------------------------------------------

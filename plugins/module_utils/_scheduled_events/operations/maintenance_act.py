@@ -256,8 +256,6 @@ def act_on_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
     changed = any(result["changed"] for result in results)
     marks = acting.leave_mark()
     found = {**acting.observe(), **marks, **acting.services()} if options["observe"] else {}
-    if shown := [result for result in results if result.get("would")]:
-        found["diff"] = {when: {key: text for result in shown for key, text in result[of].items()} for when, of in (("before", "was"), ("after", "would"))}
     if found.get("failed"):
         raise Failed(found["msg"], error_kind=found["error_kind"], changed=changed, results=results)
     return dict(found, changed=changed, results=results)

@@ -133,3 +133,11 @@ def test_references(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert resolve("env:HOOK") == "json://127.0.0.1/x"
     with pytest.raises(ValueError, match="env:NONE is missing, empty or cannot be read"):
         resolve("env:NONE")
+
+
+def test_a_message_is_filled_once_and_with_known_fields_alone() -> None:
+    entry = {"event_id": "E1", "hosts": ["web1", "web2"], "reason": "{text} {phase}", "next": None}
+    assert notifying.filled("[{phase}] {text} {hosts} {reason} {next}{nothing} {{ x }}", entry, "held", "web1 waits") == (
+        "[held] web1 waits web1, web2 {text} {phase} {nothing} {{ x }}"
+    )
+    assert (notifying.filled("", entry, "held", "web1 waits"), notifying.filled("{text}", entry, "held", "{phase}")) == ("web1 waits", "{phase}")

@@ -214,8 +214,7 @@ def test_check_mode_touches_nothing(act, method):
     assert [result["failed"] for result in found["results"]] == [False] * 5
     # A drain looks, and says what it would do.
     assert (method.calls, act.endpoint.posted(), os.path.exists(act.vm.files.where)) == (["find"], [], False)
-    assert found["results"][1]["would"] == {"1-scripted": "would drain: was in"}
-    assert found["diff"] == {"before": {"1-scripted": "was in"}, "after": {"1-scripted": "would drain: was in"}}
+    assert (found["results"][1]["was"], found["results"][1]["would"]) == ({"1-scripted": "was in"}, {"1-scripted": "would drain: was in"})
 
 
 def test_check_mode_says_what_would_be_refused_and_asks_the_others(act, method):
