@@ -155,7 +155,7 @@ def test_roles_read_what_arrives_as_text(default: dict[str, t.Any]) -> None:
     paths = [path for folder in ("roles", "playbooks") for path in sorted((ROOT / folder).rglob("*.yml"))]
     code = [path.read_text() for path in paths if path.parent.name not in ("meta", "defaults")]
     # An option of a module, which takes the text for a boolean, and refuses what is none.
-    assert TAKEN_BY_A_MODULE <= set(switches)
+    assert set(switches) >= TAKEN_BY_A_MODULE
     for name in set(switches) - TAKEN_BY_A_MODULE:
         used = [line for text in code for line in text.splitlines() for _each in re.findall(rf"\b{name}\b(?!:)", line) if not line.lstrip().startswith("#")]
         assert used and all(re.search(rf"\b{name}\b( \| default\(\w+\))? \| bool", line) for line in used if "questions:" not in line), (name, used)
