@@ -128,7 +128,10 @@ def test_wrong_targets_are_refused_without_their_urls(given: Any) -> None:
 def test_references(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "secret").write_text("a/b c\n")
     monkeypatch.setenv("HOOK", "json://127.0.0.1/x")
-    resolve = lambda url: notifier.resolve(url, notify_targets.WHOLE, notify_targets.PART)  # noqa: E731
+
+    def resolve(url: str) -> str:
+        return notifier.resolve(url, notify_targets.WHOLE, notify_targets.PART)
+
     assert resolve(f"json://u:{{file:{tmp_path}/secret}}@h") == "json://u:a%2Fb%20c@h"
     assert resolve("env:HOOK") == "json://127.0.0.1/x"
     with pytest.raises(ValueError, match="env:NONE is missing, empty or cannot be read"):
