@@ -145,7 +145,7 @@ def _outside(parts: Sequence[Part], axis: Axis) -> list[Lane]:
     found = [(part, method) for part in parts for method in part["methods"] if method["outside"]]
     if not found:
         return []
-    bars = [bar for part, method in found for bar in _method(axis, method, 0.0, LANE, f"{part['vm']}: ")]
+    bars = [one for part, method in found for one in _method(axis, method, 0.0, LANE, f"{part['vm']}: ")]
     return [Lane("balancer", bars[:MOST_BARS], LANE, "; ".join(dict.fromkeys(f"{part['vm']} by {method['id']}" for part, method in found[:MOST_METHODS])))]
 
 

@@ -54,9 +54,9 @@ class Strict(html.parser.HTMLParser):
         super().__init__(convert_charrefs=True)
         self.text: list[str] = []
 
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag in TAGS, tag
-        assert not [name for name, _value in attributes if name.startswith("on") or name in ("href", "src", "xlink:href")]
+        assert not [name for name, _value in attrs if name.startswith("on") or name in ("href", "src", "xlink:href")]
 
     def handle_comment(self, data: str) -> None:
         raise AssertionError(data)
@@ -137,9 +137,9 @@ def test_each_phase_duration_and_reason_is_there() -> None:
     assert part["reasons"] == [{"phase": "held", "at": at(5), "why": "capacity group web is full"}] and part["approved_by"] == "rule everything else"
     drawn = draw(event, event["vms"])
     assert [lane.name for lane in drawn.lanes] == ["Azure", "respond", "balancer", "web1"]
-    kinds = [bar.kind for bar in drawn.lanes[-1].bars]
+    kinds = [one.kind for one in drawn.lanes[-1].bars]
     assert kinds[:9] == [phase for phase, _seconds in COURSE] and kinds[9:] == ["draining", "drained", "recovering"] * 2
-    assert any("capacity group web is full" in bar.text for bar in drawn.lanes[-1].bars)
+    assert any("capacity group web is full" in one.text for one in drawn.lanes[-1].bars)
 
 
 def test_what_is_unknown_is_called_unknown_and_never_zero() -> None:
@@ -237,8 +237,8 @@ def test_every_bar_lies_within_its_lane(course: list[tuple[str, int]]) -> None:
     for event in report["events"]:
         drawn = draw(event, event["vms"])
         for lane in drawn.lanes:
-            for bar in lane.bars:
-                assert 0 <= bar.x <= WIDTH and bar.width > 0 and bar.x + bar.width <= WIDTH + 0.11 and bar.y + bar.height <= lane.height
+            for one in lane.bars:
+                assert 0 <= one.x <= WIDTH and one.width > 0 and one.x + one.width <= WIDTH + 0.11 and one.y + one.height <= lane.height
         assert all(0 <= place <= 100 for place, _text in drawn.ticks)
     checked(report)
 
@@ -248,7 +248,7 @@ def test_minutes_are_seen_beside_days_of_notice() -> None:
     (event,) = report_of(entry("E1", long))["events"]
     drawn = draw(event, event["vms"])
     assert not drawn.even and "are drawn shorter" in page(report_of(entry("E1", long)))
-    assert min(bar.width for bar in drawn.lanes[-1].bars if bar.kind == "draining") > 5
+    assert min(one.width for one in drawn.lanes[-1].bars if one.kind == "draining") > 5
 
 
 def test_a_month_of_500_vms_is_below_5_mb_and_made_within_seconds() -> None:

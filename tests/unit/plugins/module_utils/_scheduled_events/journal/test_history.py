@@ -349,6 +349,9 @@ def test_what_is_no_entry_is_not_kept_and_told(files, host):
 
 
 def test_an_archive_that_cannot_be_written_says_so(files, host, monkeypatch):
-    monkeypatch.setattr(LocalFiles, "write_exclusive", lambda *given: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    def write(*_given):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(LocalFiles, "write_exclusive", write)
     with pytest.raises(Failed, match="No space left"):
         run(files, host, state="kept", share="web1", entries=[entry(1)])
