@@ -180,7 +180,13 @@ class Cluster:
 
     def __init__(self, names: t.Sequence[str]) -> None:
         subprocess.run(["sh", "-c", "getent group haclient > /dev/null || groupadd --system haclient"], check=True, timeout=30)
-        for words in (("link", "add", BRIDGE, "type", "bridge"), ("link", "set", BRIDGE, "up"), ("address", "add", f"{OUTSIDE}/24", "dev", BRIDGE)):
+        # With an address of its own: else a bridge takes the lowest of its ports', and another one when a node is started again, and the nodes that know the
+        # old one reach nobody for a minute.
+        for words in (
+            ("link", "add", BRIDGE, "address", "02:00:00:00:00:fe", "type", "bridge"),
+            ("link", "set", BRIDGE, "up"),
+            ("address", "add", f"{OUTSIDE}/24", "dev", BRIDGE),
+        ):
             subprocess.run(["ip", *words], check=True, timeout=30)
         numbered = list(enumerate(names, 1))
         nodes = "\n".join(NODE.format(address=f"{NETWORK}.{number}", name=name, number=number) for number, name in numbered)
