@@ -220,6 +220,8 @@ def heavy_suites() -> list[Suite]:
         # Not in `make test`: it downloads Debian's package of Prometheus.
         Suite("monitoring", ("python", "-m", "pytest", "-q", "-ra", "tests/monitoring"), 600, "pytest", load=LOADS["monitoring"]),
         Suite("artifact", ("tests/tools/artifact.sh",), 420),
+        build_environment("importer", "3.12"),
+        Suite("importer", ("tests/tools/importer.sh",), 600, environment="importer", needs=needs_environment("importer")),
     ]
 
 
