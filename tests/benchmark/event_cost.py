@@ -5,7 +5,8 @@
 """What one event costs, beside the last release's, in turns. Prints; nothing here fails for being slow.
 
 VMs on this machine with a drain that is done at once (a ``command``), one event on all of them, in two passes of respond: one that drains and
-approves, one that recovers. Seconds to approval begin with the event, just before the first pass, so they hold the start of ansible-playbook.
+approves, one that recovers; and a pass that finds nothing to do. Seconds to approval begin with the event, just before the first pass, so they
+hold the start of ansible-playbook.
 Processor time holds the controller's and the VMs' part. The release is unpacked from this repository's git history.
 """
 
@@ -32,12 +33,28 @@ SPEED = 20
 MEASURES = ("results", "module runs", "processor s", "clock s", "s to approval")
 
 
-def one_event(folder: pathlib.Path, version: str, size: int) -> dict[str, float]:
-    """Return what an event on all VMs costs from its notice to their recovery."""
+def new_lab(folder: pathlib.Path, size: int) -> Lab:
     lab = Lab(folder, [f"web{number}" for number in range(1, size + 1)], SPEED)
     for host in lab.hosts.values():
         host["ansible_python_interpreter"] = str(counting_python(lab.folder))
         host["drain_methods"] = [COMMAND]
+    return lab
+
+
+def idle_pass(folder: pathlib.Path, version: str, size: int) -> dict[str, float]:
+    """Return what a pass costs that finds no event."""
+    lab = new_lab(folder, size)
+    try:
+        found = one_pass(lab, version)
+        found["module runs"] = module_runs(lab)
+    finally:
+        lab.close()
+    return found
+
+
+def one_event(folder: pathlib.Path, version: str, size: int) -> dict[str, float]:
+    """Return what an event on all VMs costs from its notice to their recovery."""
+    lab = new_lab(folder, size)
     found: collections.Counter[str] = collections.Counter(dict.fromkeys(MEASURES, 0))
     try:
         event = lab.simulator.event("Freeze", lab.vms, notice=36000, duration_in_seconds=60, approvals="one", started_seconds=36000)
@@ -50,7 +67,7 @@ def one_event(folder: pathlib.Path, version: str, size: int) -> dict[str, float]
         while {lab.phases(vm)[-1] for vm in lab.vms} != {"recovered"}:
             time.sleep(lab.all["respond_timing"]["gone_seconds"] + 0.5)
             found.update(one_pass(lab, version))
-        found["module runs"] = len((lab.folder / "starts").read_text().splitlines())
+        found["module runs"] = module_runs(lab)
     finally:
         lab.close()
     return dict(found)
@@ -62,6 +79,10 @@ def counting_python(folder: pathlib.Path) -> pathlib.Path:
     python.write_text(f'#!/bin/sh\necho >> "{folder}/starts"\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
     return python
+
+
+def module_runs(lab: Lab) -> int:
+    return len((lab.folder / "starts").read_text().splitlines())
 
 
 def one_pass(lab: Lab, version: str) -> dict[str, float]:
@@ -87,22 +108,24 @@ def one_pass(lab: Lab, version: str) -> dict[str, float]:
 def table(sizes: t.Sequence[int], versions: t.Sequence[str], rounds: int) -> None:
     """Print the medians of the versions beside each other."""
     for size in sizes:
-        costs: dict[str, list[dict[str, float]]] = {version: [] for version in versions}
-        for _round in range(rounds):
+        for measured, title in ((one_event, "One event on {} VMs, drained, approved, recovered"), (idle_pass, "A pass over {} VMs without an event")):
+            costs: dict[str, list[dict[str, float]]] = {version: [] for version in versions}
+            for _round in range(rounds):
+                for version in versions:
+                    with tempfile.TemporaryDirectory() as name:
+                        costs[version].append(measured(pathlib.Path(name) / "lab", version, size))
+            print(f"{title.format(size)}; median of {rounds}, in turns:")
+            measures = [measure for measure in MEASURES if measure in costs[versions[0]][0]]
+            print(f"{'':10}" + "".join(f"{measure:>15}" for measure in measures))
             for version in versions:
-                with tempfile.TemporaryDirectory() as name:
-                    costs[version].append(one_event(pathlib.Path(name) / "lab", version, size))
-        print(f"One event on {size} VMs, drained, approved, recovered; median of {rounds}, in turns:")
-        print(f"{'':10}" + "".join(f"{measure:>15}" for measure in MEASURES))
-        for version in versions:
-            medians = [statistics.median(cost[measure] for cost in costs[version]) for measure in MEASURES]
-            print(f"{version:10}" + "".join(f"{value:15.1f}" for value in medians), flush=True)
+                medians = [statistics.median(cost[measure] for cost in costs[version]) for measure in measures]
+                print(f"{version:10}" + "".join(f"{value:15.1f}" for value in medians), flush=True)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="*", default=[2, 3])
-    parser.add_argument("--versions", nargs="*", default=["2.2.0", "new"])
+    parser.add_argument("--versions", nargs="*", default=["2.4.0", "new"])
     parser.add_argument("--rounds", type=int, default=3)
     chosen = parser.parse_args()
     table(chosen.sizes, chosen.versions, chosen.rounds)

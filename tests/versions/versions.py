@@ -20,8 +20,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from lab.lab import Lab  # noqa: E402  the folder of tests is no package
 
-# The last commit of each: 1.4.0 was worked on until the components of 2.0 began. 2.1.0 and 2.2.0 are for benchmarks.
-COMMITS = {"1.3.1": "558fee5", "1.4.0": "dd12161", "2.1.0": "63575d1", "2.2.0": "a41b534"}
+# The last commit of each: 1.4.0 was worked on until the components of 2.0 began. 2.4.0 is for benchmarks.
+COMMITS = {"1.3.1": "558fee5", "1.4.0": "dd12161", "2.4.0": "5032c54"}
 PARTS = ("galaxy.yml", "meta", "playbooks", "plugins", "roles")
 # Names of settings before version 2.
 TIMING = {"lease_seconds": "claim_seconds"}
@@ -49,8 +49,10 @@ class Controller:
     def _inventory(self) -> str:
         if self.version == "new":
             return str(self.lab.inventory())
-        names = TIMING if self.version.startswith("1.") else {}
-        given = dict(self.lab.all, respond_timing={names.get(key, key): value for key, value in self.lab.all["respond_timing"].items() if key != "rehearsal"})
+        given = dict(self.lab.all)
+        if self.version.startswith("1."):
+            timing = self.lab.all["respond_timing"].items()
+            given["respond_timing"] = {TIMING.get(key, key): value for key, value in timing if key != "rehearsal"}
         path = self.lab.folder / f"inventory-{self.version}.json"
         path.write_text(json.dumps({"all": {"vars": given, "hosts": self.lab.hosts}}))
         return str(path)
