@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
+from ...module_utils._scheduled_events.core.names import folded
 from .._controller.notifier import Sent
 from .._maintenance.act.notifications import ALARMS, Notice
 from .._maintenance.core import timestamps
@@ -91,10 +92,10 @@ def _key(event_id: str, word: str, target: str) -> str:
 
 def messages(plan: Mapping[str, Any], notified: Notified, text: Text, now: float) -> dict[str, list[tuple[dict[str, str], list[str]]]]:
     """Return the messages for each target, each with what it tells: one for an event, or one for all of many."""
-    entries = {str(entry["event_id"]).lower(): entry for entry in plan["events"]}
+    entries = {folded(entry["event_id"]): entry for entry in plan["events"]}
     of_target: dict[str, dict[str, list[str]]] = {}
     for one in owed(plan, notified):
-        of_target.setdefault(one["target"], {}).setdefault(str(one["event_id"]).lower(), []).append(one["word"])
+        of_target.setdefault(one["target"], {}).setdefault(folded(one["event_id"]), []).append(one["word"])
     found = {}
     for target, events in of_target.items():
         keys = {event: [_key(event, word, target) for word in words] for event, words in events.items()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ....module_utils._scheduled_events.core.names import folded
 from ..._core import plain_values
 from ..config.settings import NOTIFIED_PHASES, Settings
 from ..core import timestamps
@@ -67,7 +68,7 @@ class Notice(NamedTuple):
     @property
     def key(self) -> str:
         """Return what identifies it among the results of a pass."""
-        return f"{self.event_id.lower()} {self.told}"
+        return f"{folded(self.event_id)} {self.told}"
 
     @property
     def told(self) -> str:
@@ -80,7 +81,8 @@ def notices(event_state: EventState, phase: str, settings: Settings) -> list[Not
     participant = lead(event_state)
     if participant is None or not event_state.ours or not (settings.notify_targets or settings.notify_failures):
         return []
-    event_id = participant.record.event.event_id if participant.record else event_state.event.event_id
+    # As the plan names the event: the record of a VM may have it with another case, or with spaces.
+    event_id = event_state.event.event_id
     fresh = [word for word in reached(event_state, phase) if word in settings.notify_phases and not _is_old(participant, word)]
     words = [(word, target) for target in settings.notify_targets for word in fresh]
     words += [(word, target) for target in settings.notify_failures for word in _alarms(event_state, phase, settings)]
@@ -94,7 +96,7 @@ def delivered(event_state: EventState, settings: Settings) -> WriteRecord | None
     participant = lead(event_state)
     if participant is None or participant.record is None or not settings.notified:
         return None
-    host, event_id = participant.host.name, participant.record.event.event_id
+    host, event_id = participant.host.name, event_state.event.event_id
     targets = (*settings.notify_targets, *settings.notify_failures)
     every = [Notice(host, event_id, word, target) for target in targets for word in (*NOTIFIED_PHASES, *ALARMS)]
     told = _told(event_state)
@@ -140,7 +142,7 @@ def actions(event_state: EventState, phase: str, run: str) -> list[Notify]:
         found.append(
             Notify(
                 host=participant.host.name,
-                event_id=participant.record.event.event_id if participant.record else event_state.event.event_id,
+                event_id=event_state.event.event_id,
                 phase=word,
                 changes={"told": [word]},
                 failed={"untold": {word: {"since": first, "run": run}}},

@@ -86,6 +86,17 @@ def test_no_mention_or_tag_reaches_a_chat() -> None:
     assert not set("<>@`*\n") & set(text), text
 
 
+@pytest.mark.parametrize("odd", ["E1 ", " e1", "E1\u00a0", "E1\n"])
+def test_an_event_id_with_spaces_around_it_is_one_event_and_ends_no_pass(odd: str) -> None:
+    for document, kept in ((odd, "E1"), ("E1", odd)):
+        found = plan(vm("vm1", [event(document)], [record("drained", event_id=kept, told=[])]), vm("vm2", [event("E2", ("vm2",))], []), **TARGETS)
+        assert [text.split(":")[0].split(" ")[0] for text in texts(found)["ops"]] == ["vm1", "vm2"]
+        results: Any = {**notifying.nothing(), "results": {"e1 noticed ops": ["sent", "", NOW], "e1 drained ops": ["sent", "", NOW]}}
+        assert [one["event_id"] for one in notifying.owed(found, results)] == ["E2"], "it is told once, however it is written"
+    tasks = plan(vm("vm1", [event("E1")], [record("drained", event_id=odd, told=[])]))
+    assert {one["event_id"] for one in tasks["actions"] if one["action"] == "notify"} == {tasks["events"][0]["event_id"]}
+
+
 def test_what_fails_for_good_and_what_is_held_late_goes_to_its_own_targets() -> None:
     held = plan(vm("vm1", [event("E1", ("vm1", "stranger"), not_before=at(200))], [record("drained", told=["noticed ops", "drained ops"])]), **TARGETS)
     assert ("held_late", "pager") in words(held)
