@@ -120,8 +120,8 @@ def remarks(notified: Notified) -> list[str]:
     """Return which targets could not be told, and why."""
     failed: dict[tuple[str, str], set[str]] = {}
     for key, (outcome, reason, _at) in notified["results"].items():
-        event, _word, target = key.rsplit(" ", 2)
-        if outcome == "failed" and event != TEST:
+        event, word, target = key.rsplit(" ", 2)
+        if outcome == "failed" and word != TEST:
             failed.setdefault((target, reason), set()).add(event)
     again = f"the next passes try again, for {timestamps.duration(3600)}"
     return [f"notification target {target} was not told of {_events(events)}: {reason}; {again}" for (target, reason), events in failed.items()]
@@ -152,5 +152,5 @@ def test_messages(targets: Sequence[str], who: str) -> dict[str, list[tuple[dict
 
 def test_failures(notified: Notified) -> list[str]:
     """Return which targets did not get the test message."""
-    failed = {key.rsplit(" ", 1)[1]: one[1] for key, one in notified["results"].items() if key.startswith(f"{TEST} {TEST} ") and one[0] != "delivered"}
+    failed = {key.split(" ")[-1]: one[1] for key, one in notified["results"].items() if key.split(" ")[-2] == TEST and one[0] != "delivered"}
     return [f"respond_notify_test: {target} was not told: {reason or 'no answer in time'}" for target, reason in failed.items()]

@@ -45,7 +45,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     phases = {event_state.key: messages.phase(event_state) for event_state in event_states}
     keepers = replicas.Keepers(event_states, hosts, chosen)
     untold = [notice for one in event_states for notice in notifications.notices(one, phases[one.key], chosen)]
-    told = [write for one in event_states if (write := notifications.delivered(one, chosen))]
+    told = [write for one in event_states for write in notifications.delivered(one, chosen)]
     actions = stages.this_iteration([*_actions(event_states, hosts, decided, phases, chosen, moment, keepers), *told])
     waiting = requeue.decide(event_states, hosts, actions, chosen)
     event_states = sorted(event_states, key=lambda event_state: _place(event_state, phases[event_state.key]))

@@ -19,6 +19,10 @@ from ..state.participant import Participant
 
 # What targets for failures are told of: no further attempt, and held near its deadline.
 ALARMS = ("given_up", "held_late")
+# Each VM that has one of these keeps itself whether it was told: none of them hides the failure of another.
+FAILURES = ("failed", *ALARMS)
+# Remarks on notifications of one event that have failed.
+SHOWN = 5
 # Seconds before its deadline from which a held event is told as such, beside the time until the next pass.
 LATE_SECONDS = 300.0
 # Seconds after its first failure for which a notification is tried again, and after its phase for which a target is told.
@@ -32,10 +36,26 @@ def lead(event_state: EventState) -> Participant | None:
     return next(known, able[0] if able else None)
 
 
+def _keepers(event_state: EventState, word: str) -> list[Participant]:
+    """Return the VMs whose records keep whether a word was told: of a failure all that have it, else the lead."""
+    known = [participant for participant in event_state.hit if word in FAILURES and participant.ok and participant.record is not None]
+    failed = [one for one in known if one.phase == "failed" and (word == "failed" or one.exhausted)]
+    return (known if word == "held_late" else failed) or list(filter(None, [lead(event_state)]))
+
+
+def _keeps(participant: Participant, told: str) -> bool:
+    return participant.record is not None and told in participant.record.told
+
+
+def _is_told(event_state: EventState, word: str, told: str) -> bool:
+    if word in FAILURES:
+        return all(_keeps(participant, told) for participant in _keepers(event_state, word))
+    return any(_keeps(participant, told) for participant in event_state.hit)
+
+
 def untold(event_state: EventState, phase: str) -> list[str]:
     """Return the phases that were reached, in order, without those that operators were notified of already."""
-    told = _told(event_state)
-    return [word for word in reached(event_state, phase) if word not in told]
+    return [word for word in reached(event_state, phase) if not _is_told(event_state, word, word)]
 
 
 def reached(event_state: EventState, phase: str) -> list[str]:
@@ -51,10 +71,6 @@ def reached(event_state: EventState, phase: str) -> list[str]:
     if any(record.outcome is not None for record in records):
         found.add("gone")
     return [word for word in NOTIFIED_PHASES if word in found]
-
-
-def _told(event_state: EventState) -> set[str]:
-    return {word for participant in event_state.hit if participant.record for word in participant.record.told}
 
 
 class Notice(NamedTuple):
@@ -83,26 +99,27 @@ def notices(event_state: EventState, phase: str, settings: Settings) -> list[Not
         return []
     # As the plan names the event: the record of a VM may have it with another case, or with spaces.
     event_id = event_state.event.event_id
-    fresh = [word for word in reached(event_state, phase) if word in settings.notify_phases and not _is_old(participant, word)]
+    fresh = [
+        word for word in reached(event_state, phase) if word in settings.notify_phases and not all(_is_old(one, word) for one in _keepers(event_state, word))
+    ]
     words = [(word, target) for target in settings.notify_targets for word in fresh]
     words += [(word, target) for target in settings.notify_failures for word in _alarms(event_state, phase, settings)]
-    told = _told(event_state)
     found = [Notice(participant.host.name, event_id, word, target) for word, target in words]
-    return [one for one in found if one.told not in told]
+    return [one for one in found if not _is_told(event_state, one.word, one.told)]
 
 
-def delivered(event_state: EventState, settings: Settings) -> WriteRecord | None:
-    """Return the action that records what was delivered in this pass, also of a phase that has passed since then; or None."""
-    participant = lead(event_state)
-    if participant is None or participant.record is None or not settings.notified:
-        return None
-    host, event_id = participant.host.name, event_state.event.event_id
-    targets = (*settings.notify_targets, *settings.notify_failures)
-    every = [Notice(host, event_id, word, target) for target in targets for word in (*NOTIFIED_PHASES, *ALARMS)]
-    told = _told(event_state)
-    done = [one.told for one in every if one.told not in told and settings.notified.get(one.key) == "delivered"]
-    reason = f"told: {', '.join(done)}"
-    return WriteRecord(host=host, event_id=event_id, reason=reason, changes={"told": done}, stamp=[], event=None, lease=None) if done else None
+def delivered(event_state: EventState, settings: Settings) -> list[WriteRecord]:
+    """Return the actions that record what was delivered in this pass, also of a phase that has passed since then."""
+    event_id, done = event_state.event.event_id, dict[str, list[str]]()
+    for target in (*settings.notify_targets, *settings.notify_failures) if settings.notified else ():
+        for one in (Notice("", event_id, word, target) for word in (*NOTIFIED_PHASES, *ALARMS)):
+            for participant in _keepers(event_state, one.word) if settings.notified.get(one.key) == "delivered" else ():
+                if participant.record is not None and one.told not in participant.record.told:
+                    done.setdefault(participant.host.name, []).append(one.told)
+    return [
+        WriteRecord(host=host, event_id=event_id, reason=f"told: {', '.join(words)}", changes={"told": words}, stamp=[], event=None, lease=None)
+        for host, words in done.items()
+    ]
 
 
 def _alarms(event_state: EventState, phase: str, settings: Settings) -> list[str]:
@@ -129,12 +146,11 @@ def _is_old(participant: Participant, word: str) -> bool:
 
 
 def actions(event_state: EventState, phase: str, run: str) -> list[Notify]:
-    """Return one action for each phase that this run has not tried yet."""
-    participant = lead(event_state)
-    if participant is None or not event_state.hit or not event_state.ours:
+    """Return one action for each phase that this run has not tried yet; of a failure one for each VM that has it."""
+    if not event_state.hit or not event_state.ours:
         return []
     found = []
-    for word in untold(event_state, phase):
+    for word, participant in _owed(event_state, phase):
         since, tried_by = _failure(participant, word)
         if since is not None and (tried_by == run or _is_over(participant, since)):
             continue
@@ -152,19 +168,21 @@ def actions(event_state: EventState, phase: str, run: str) -> list[Notify]:
     return found
 
 
+def _owed(event_state: EventState, phase: str) -> list[tuple[str, Participant]]:
+    """Return the phases that were reached and the VMs whose records lack that operators were notified of them."""
+    return [(word, one) for word in untold(event_state, phase) for one in _keepers(event_state, word) if not _keeps(one, word)]
+
+
 def remarks(event_state: EventState, phase: str) -> list[str]:
     """Return which notifications have failed, for operators."""
-    participant = lead(event_state)
-    if participant is None or not event_state.ours:
-        return []
     found = []
-    for word in untold(event_state, phase):
+    for word, participant in _owed(event_state, phase) if event_state.ours else ():
         since, _run = _failure(participant, word)
         if since is not None:
             ends = "it is not tried again" if _is_over(participant, since) else "the next pass tries again"
             ago = timestamps.duration(participant.observed_at - since)
             found.append(f"respond_notify_tasks failed for phase {word} first {ago} ago; {ends}")
-    return found
+    return found[:SHOWN]
 
 
 def _failure(participant: Participant, phase: str) -> tuple[float | None, Any]:

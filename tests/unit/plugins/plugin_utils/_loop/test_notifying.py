@@ -12,7 +12,9 @@ import pytest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._controller import notifier
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import notifying
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act.notifications import ALARMS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import notify_targets
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import NOTIFIED_PHASES
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, at, event, plan, record, vm
 
 TARGETS = {"notify": False, "notify_targets": ["ops"], "notify_failures": ["pager"]}
@@ -105,6 +107,44 @@ def test_what_fails_for_good_and_what_is_held_late_goes_to_its_own_targets() -> 
     assert not [target for _word, target in words(early) if target == "pager"]
 
 
+def failed(host: str, told: list[str]) -> dict[str, Any]:
+    """A VM of event E1 whose drain has failed for good, and what its record says of who was told."""
+    return vm(host, [event("E1", ("vm1", "vm2"))], [record("failed", event("E1", ("vm1", "vm2")), told=told)])
+
+
+GIVEN_UP = {**TARGETS, "on_drain_failure": "hold"}
+EVERY_WORD = [f"{word}{target}" for word in (*NOTIFIED_PHASES, *ALARMS) for target in ("", " ops", " pager")]
+
+
+def test_no_vm_hides_the_failure_of_another_by_what_its_record_says_was_told() -> None:
+    for liar, victim in (("vm1", "vm2"), ("vm2", "vm1")):
+        found = plan(*sorted((failed(liar, EVERY_WORD), failed(victim, [])), key=lambda one: str(one["host"])), **{**GIVEN_UP, "notify": True})
+        assert {("failed", "ops"), ("given_up", "pager")} <= set(words(found))
+        assert [one["host"] for one in found["actions"] if one["action"] == "notify" and one["phase"] == "failed"] == [victim]
+    # What was delivered is recorded on each of them, and then nobody is told again.
+    found = plan(failed("vm1", []), failed("vm2", []), notified={"e1 failed ops": "delivered", "e1 given_up pager": "delivered"}, **GIVEN_UP)
+    writes = [(one["host"], one["changes"]) for one in found["actions"] if one["action"] == "write" and "told" in one["changes"]]
+    assert writes == [(host, {"told": ["failed ops", "given_up pager"]}) for host in ("vm1", "vm2")]
+    quiet = plan(*(failed(host, ["noticed ops", "failed ops", "given_up pager"]) for host in ("vm1", "vm2")), **GIVEN_UP)
+    assert words(quiet) == []
+
+
+def test_no_vm_makes_the_failure_of_another_old_news() -> None:
+    liar = failed("vm1", [])
+    liar["observation"]["records"][0]["history"] = [{"phase": phase, "at": at(-9000)} for phase in ("noticed", "failed")]
+    assert ("failed", "ops") in words(plan(liar, failed("vm2", []), **TARGETS))
+
+
+def test_no_vm_hides_that_its_event_is_held_near_its_deadline() -> None:
+    def held(host: str, told: list[str]) -> dict[str, Any]:
+        its_event = event("E1", ("vm1", "vm2", "stranger"), not_before=at(200))
+        return vm(host, [its_event], [record("drained", its_event, told=told)])
+
+    found = plan(held("vm1", EVERY_WORD), held("vm2", []), **TARGETS)
+    assert words(found) == [("held_late", "pager")]
+    assert words(plan(held("vm1", EVERY_WORD), held("vm2", EVERY_WORD), **TARGETS)) == []
+
+
 def test_results() -> None:
     sent: Any = {"file": "none", "ends": 50.0, "keys": {"ops": [["e1 noticed ops"]]}}
     notified: notifying.Notified = {**notifying.nothing(), "sent": [sent], "results": {"e1 noticed ops": ["sent", "", 1.0]}}
@@ -114,6 +154,14 @@ def test_results() -> None:
     (remark,) = notifying.remarks(failed)
     assert remark.startswith("notification target ops was not told of event e1: the program that sends gave no answer; the next passes try again")
     assert notifying.collect(failed, notifier.results, 352.0)["results"] == {}, "a long pass tries it again"
+
+
+def test_no_event_id_passes_for_the_test_message() -> None:
+    for event_id in ("test", "test test"):
+        results: Any = {**notifying.nothing(), "results": {f"{event_id} noticed ops": ["failed", "timed out", NOW]}}
+        assert notifying.test_failures(results) == [] and len(notifying.remarks(results)) == 1
+    results = {**notifying.nothing(), "results": {"test test ops": ["failed", "timed out", NOW]}}
+    assert (notifying.test_failures(results), notifying.remarks(results)) == (["respond_notify_test: ops was not told: timed out"], [])
 
 
 @pytest.mark.parametrize(
