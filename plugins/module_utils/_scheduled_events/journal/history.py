@@ -9,12 +9,13 @@ event. It has times and names, and nothing that an undo needs. An archive keeps 
 
 from __future__ import annotations
 
+import json
 import re
 import typing as t
 
-from ..core.limits import METHODS
+from ..core.limits import FILE_BYTES, FOLDER_BYTES, METHODS
 from ..host.files import TEMPORARY, Files
-from ..host.system import Host, seconds_between
+from ..host.system import Host, utc_seconds
 from .record_encoding import load, repaired_history, replace_file, short_text, whole_within
 from .record_schema import EVENT_KEYS, METHOD_STATES, Record, RecordsError, Unreadable, shorten, stem
 from .transitions import PHASES
@@ -22,6 +23,9 @@ from .transitions import PHASES
 FORMAT = 1
 FOLDER = "history"
 FILE_NAME = re.compile(r"event-[a-z0-9-]{1,80}\.json")
+# More would not be read again: no listing and no reading of a folder goes beyond (core/limits.py).
+MOST = {"entries": 4000, "bytes": FOLDER_BYTES}
+DAY, NEVER = 86400.0, float("-inf")
 # Of one entry: names of resources, characters of a text, entries of the history of its phases.
 NAMES, LONGEST, FIRST, LAST = 50, 300, 20, 40
 TEXTS = ("phase", "outcome", "reason", "vm_id", "vm_name", "watcher", "approving_at", "approved_at", "started_at", "missing_since")
@@ -149,35 +153,54 @@ class History:
         if self.limits.entries > 0:
             self.add(checked(entry_of(record)))
 
-    def prune(self) -> None:
-        """Remove what is beyond the limits, the oldest first, and what cannot be read before all. A failure is for the next call: the limits are no promise."""
+    def ended(self, entry: Entry) -> float:
+        """Return when an entry ended. One without a time, or with one that is still to come, ended before all others: what is made up must not stay longest."""
+        at = utc_seconds(entry["ended_at"])
+        return NEVER if at is None or at > self._now() + DAY else at
+
+    def prune(self, new: t.Iterable[Entry] = ()) -> list[Entry]:
+        """Remove what is beyond the limits, the oldest first, and what cannot be read before all. Return those of new entries that are within the limits.
+
+        A failure is for the next call: the limits are no promise.
+        """
         try:
             names = self.files.names()
         except OSError:
-            return
-        now, aged = self.host.now(), []
-        for name in filter(FILE_NAME.fullmatch, names):
-            try:
-                entry, size = self._read(name)
-                aged.append((entry["ended_at"] or "", name, size))
-            except (OSError, Unreadable):
-                aged.append(("", name, 0))
+            names = []
+        aged = {name: self._aged(name) for name in filter(FILE_NAME.fullmatch, names)}
+        added = {_file_name(entry): entry for entry in new}
+        aged.update({name: (self.ended(entry), 0.0, len(json.dumps(entry, indent=1)) + 1) for name, entry in added.items()})
         kept, total = 0, 0
-        for ended_at, name, size in sorted(aged, reverse=True):
-            age = seconds_between(ended_at, now)
-            if kept < self.limits.entries and total + size <= self.limits.bytes and (age is None or age <= self.limits.days * 86400.0):
+        for name, (ended, written_ago, size) in sorted(aged.items(), key=lambda item: (item[1][0], item[0]), reverse=True):
+            age = written_ago if ended == NEVER else self._now() - ended
+            if kept < self.limits.entries and total + size <= self.limits.bytes and age <= self.limits.days * DAY:
                 kept, total = kept + 1, total + size
             else:
+                added.pop(name, None)
                 self._remove(name)
         for name in names:
-            if name.startswith(TEMPORARY) and self._is_old(name):
+            if name.startswith(TEMPORARY) and self._written_ago(name) > DAY:
                 self._remove(name)
+        return list(added.values())
 
-    def _is_old(self, name: str) -> bool:
+    def _aged(self, name: str) -> tuple[float, float, int]:
+        """Return when the entry in a file ended; the seconds since the file was written, where that counts in place of it; and its bytes."""
         try:
-            return self.files.age(name) > 86400.0
+            entry, size = self._read(name)
+            ended = self.ended(entry)
+        except (OSError, Unreadable):
+            # At most so large.
+            ended, size = NEVER, FILE_BYTES
+        return ended, self._written_ago(name) if ended == NEVER else 0.0, size
+
+    def _now(self) -> float:
+        return utc_seconds(self.host.now()) or 0.0
+
+    def _written_ago(self, name: str) -> float:
+        try:
+            return self.files.age(name)
         except OSError:
-            return False
+            return 0.0
 
     def _remove(self, name: str) -> None:
         try:
@@ -192,7 +215,12 @@ def _file_name(entry: Entry) -> str:
 
 def history_of(files: Files, host: Host, limits: t.Mapping[str, t.Any] | None) -> History:
     """Return the history beside the records of a VM. Raise RecordsError for limits that are none."""
-    found = Limits(**{key: value for key, value in (limits or {}).items() if value is not None})
-    if min(found) < 0:
-        raise RecordsError(f"history: limits are 0 or more, not {shorten(found._asdict())}")
-    return History(files.inside(FOLDER), host, found)
+    return History(files.inside(FOLDER), host, checked_limits(limits))
+
+
+def checked_limits(given: t.Mapping[str, t.Any] | None) -> Limits:
+    """Return the limits of an option. Raise RecordsError for what are none."""
+    found = Limits(**{key: value for key, value in (given or {}).items() if value is not None})
+    if any(not 0 <= value <= MOST.get(key, value) for key, value in found._asdict().items()):
+        raise RecordsError(f"history: limits are 0 or more, with {MOST['entries']} entries and {MOST['bytes']} bytes at most, not {shorten(found._asdict())}")
+    return found

@@ -9,7 +9,7 @@ import re
 import typing as t
 
 from ..host.access import Failed, HostAccess, Result
-from ..journal.history import Entry, History, HistoryReading, Limits, checked, entry_of, history_of, limits_argument
+from ..journal.history import Entry, History, HistoryReading, checked, checked_limits, entry_of, history_of, limits_argument
 from ..journal.record_schema import RecordsError, Unreadable
 from ..journal.record_store import DEFAULT_PATH, RecordStore
 
@@ -48,8 +48,7 @@ def history_of_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
                 raise RecordsError("share must be small letters, digits, _ and -, 100 at most.")
             if not access.check_mode:
                 files.make()
-            limits = Limits(**options["limits"]) if options["limits"] else Limits()
-            changed, found = _kept(History(files.inside(options["share"]), host, limits), options["entries"], access.check_mode)
+            changed, found = _kept(History(files.inside(options["share"]), host, checked_limits(options["limits"])), options["entries"], access.check_mode)
     except RecordsError as error:
         raise Failed(error.message, error_kind=error.kind)
     except OSError as error:
@@ -78,12 +77,12 @@ def _kept(history: History, given: t.Sequence[t.Any], check_mode: bool) -> tuple
             problems.append(f"An entry {error}; it is not kept.")
             continue
         before = there.get(_key(entry))
-        if before is None or (entry["ended_at"] or "") > (before["ended_at"] or ""):
+        if before is None or history.ended(entry) > history.ended(before):
             new[_key(entry)] = entry
     if check_mode:
         return bool(new), HistoryReading([*{**there, **new}.values()], problems)
-    changed = [history.add(entry) for entry in new.values()]
-    history.prune()
+    # First of all room is made: a VM that answers thousands of entries never has more files in its share than can be read.
+    changed = [history.add(entry) for entry in history.prune(new.values())]
     reading = history.read_all()
     return any(changed), HistoryReading(reading.entries, problems + reading.problems)
 

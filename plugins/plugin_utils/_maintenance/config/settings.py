@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ....module_utils._scheduled_events.journal.history import Limits
+from ....module_utils._scheduled_events.journal.history import MOST, Limits
 from ....module_utils._scheduled_events.lease.lease_schema import KINDS
 from ....module_utils._scheduled_events.lease.lease_time import LEASE
 from ..._core import plain_values
@@ -194,9 +194,9 @@ def _run(given: Any) -> Run:
 def _history(given: Any) -> dict[str, int] | None:
     source = plain_values.mapping(given)
     found = {str(key): plain_values.whole(value) for key, value in source.items()}
-    wrong = [key for key, value in found.items() if key not in Limits._fields or value is None or value < 0]
+    wrong = [key for key, value in found.items() if key not in Limits._fields or value is None or not 0 <= value <= MOST.get(key, value)]
     if not isinstance(given, Mapping) or wrong:
-        raise WrongInput(f"respond_history must be a dictionary with {', '.join(Limits._fields)}, each a whole number of 0 or more, not {given!r}")
+        raise WrongInput(f"respond_history must be a dictionary with {', '.join(Limits._fields)}, whole numbers of 0 or more ({MOST} at most), not {given!r}")
     return {key: value for key, value in found.items() if value is not None} or None
 
 

@@ -337,6 +337,48 @@ def test_a_vm_fills_its_own_share_only_and_within_its_limits(files, host):
     assert len(os.listdir(os.path.join(files.where, "web2"))) == 1
 
 
+def names_of(files, host, **options):
+    return [one["event"]["event_id"] for one in run(files, host, state="kept", share="web1", **options)["entries"]]
+
+
+@pytest.mark.parametrize("at", ["9999-12-31T23:59:59Z", "2099-01-01T00:00:00.000000Z", "zzzz", ""])
+def test_no_entry_of_a_time_to_come_or_of_none_stays_longer_than_true_ones(files, host, at):
+    limits = {"entries": 5, "bytes": 10**6, "days": 5}
+    lies = [{**entry(f"lie-{number}", at or "x"), "history": [{"phase": "noticed", "at": at}]} for number in range(9)]
+    true = [entry(number, utc_text(host.seconds - number * 3600)) for number in range(3)]
+    assert len(names_of(files, host, entries=lies, limits=limits)) == 5
+    assert set(names_of(files, host, entries=true, limits=limits)) > {"E-0", "E-1", "E-2"}, "true ones come in"
+    # One of an event that is true by now gives way to it, and the others go by the age of their files.
+    assert "E-lie-8" in names_of(files, host, entries=[entry("lie-8", utc_text(host.seconds))], limits=limits)
+    for path in pathlib.Path(files.where, "web1").iterdir():
+        os.utime(path, (1, 1))
+    assert set(names_of(files, host, limits=limits)) == {"E-0", "E-1", "E-2", "E-lie-8"}
+
+
+def test_a_vm_that_answers_too_much_at_once_locks_no_share(files, host, monkeypatch):
+    monkeypatch.setattr("ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files.FOLDER_FILES", 30)
+    limits = {"entries": 20, "bytes": 10**6, "days": 400}
+    for begin in (0, 100):
+        names_of(files, host, entries=[entry(number) for number in range(begin, begin + 50)], limits=limits)
+    assert sorted(names_of(files, host, entries=[entry(150)], limits=limits)) == sorted(f"E-{number}" for number in range(131, 151))
+
+
+def test_what_is_too_large_to_be_read_again_fills_no_share(files, host, monkeypatch):
+    limits = {"entries": 50, "bytes": 20_000, "days": 400}
+    large = [{**entry(number), "methods": [{"id": f"{one}" * 300} for one in range(9)]} for number in range(40)]
+    monkeypatch.setattr("ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files.FOLDER_BYTES", 30_000)
+    for _again in range(2):
+        names_of(files, host, entries=large, limits=limits)
+        assert sum(path.stat().st_size for path in pathlib.Path(files.where, "web1").iterdir()) <= 20_000
+    assert "E-41" in names_of(files, host, entries=[entry(41)], limits=limits)
+
+
+@pytest.mark.parametrize("limits", [{"entries": 5001}, {"bytes": 10**8}, {"days": -1}])
+def test_limits_beyond_what_is_read_are_refused(files, host, limits):
+    with pytest.raises(Failed, match="4000 entries and 12582912 bytes at most"):
+        run(files, host, state="kept", share="web1", entries=[entry(1)], limits={"entries": 9, "bytes": 10**6, "days": 5, **limits})
+
+
 @pytest.mark.parametrize("share", ["", ".", "..", "a/b", "../x", "Web1", "a" * 101, "x\n"])
 def test_a_share_has_a_plain_name(files, host, share):
     with pytest.raises(Failed, match="share must be"):
