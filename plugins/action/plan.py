@@ -88,12 +88,6 @@ PLACES = {"records_path": "respond_records_path"}
 ALONE = ("begin_gate", "begin_methods", "begin_upgrade", "approvers", "check_settings")
 ONE_OF = (("begin", *ALONE, "go_on"),)
 EXCLUSIVE = (("begin", *ALONE), *((name, "go_on") for name in ALONE))
-# With these each host goes on by itself, and a plan would be made of observations that are not there yet.
-FREE = frozenset(f"{place}{name}" for place in ("", "ansible.builtin.", "ansible.legacy.") for name in ("free", "host_pinned"))
-NEEDS_LINEAR = (
-    "it needs the strategy linear, with which the hosts of a play do each task together. This play has the strategy {} (in the play, or in the "
-    "configuration of Ansible). Nothing was done"
-)
 SKIPPED = "a condition (when) around role respond leaves out {}: choose its VMs with the hosts of the play. Nothing was done"
 
 
@@ -178,12 +172,8 @@ class ActionModule(OnController):
 
     def _wrong_surroundings(self, variables: dict[str, t.Any]) -> str | None:
         """Return what is wrong with the play, role or block around the role, or with the command line."""
-        # A task stands in a block, which knows its play.
-        strategy = str(getattr(getattr(getattr(self._task, "_parent", None), "_play", None), "strategy", None) or "linear")
-        if strategy in FREE:
-            return NEEDS_LINEAR.format(strategy)
         hosts = len(_names(variables.get("ansible_play_hosts_all")))
-        return why_refused_extra(load_extra_vars(self._loader)) or play_keywords.refused(self._task, hosts)
+        return why_refused_extra(load_extra_vars(self._loader)) or play_keywords.refused_around_all(self._task, hosts)
 
     def _request(self, given: dict[str, t.Any], variables: t.Mapping[str, t.Any]) -> pass_loop.Request:
         run_id = "".join(secrets.choice(RUN_ID_LETTERS) for _number in range(RUN_ID_LENGTH))

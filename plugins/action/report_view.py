@@ -9,12 +9,19 @@ import re
 import time
 import typing as t
 
+from ansible.utils.display import Display
+
 from ..plugin_utils._actions.on_controller import OnController
-from ..plugin_utils._core.plain_values import items, mapping, number, text
+from ..plugin_utils._core.plain_values import flag, items, mapping, number, text
+from ..plugin_utils._core.short_forms import grouped, some
+from ..plugin_utils._maintenance.config.settings import load_limits
 from ..plugin_utils._maintenance.core import timestamps
 from ..plugin_utils._report import tables
 from ..plugin_utils._report.page import page
-from ..plugin_utils._report.report import Answers, Report, make, window
+from ..plugin_utils._report.report import Answers, Report, is_answer, make, window
+from ..plugin_utils._settings import near_misses, play_keywords, vm_variables
+from ..plugin_utils._settings.facts import why_refused
+from ..plugin_utils._settings.option_types import wrong_report
 from .status_view import replace_file
 
 FORMS: dict[str, t.Callable[[Report], str]] = {
@@ -22,13 +29,15 @@ FORMS: dict[str, t.Callable[[Report], str]] = {
     ".json": lambda report: json.dumps(report, indent=1) + "\n",
     ".csv": tables.as_csv,
 }
+SHOWN = 6
 
 
 class ActionModule(OnController):
-    """Find the time of a report and where each VM is archived, or make the report and write its files."""
+    """Find the time of a report, which VMs are asked, and where each is archived; or make the report and write its files."""
 
     spec: t.ClassVar[t.Mapping[str, t.Any]] = {
-        **{key: {"type": "raw", "default": ""} for key in ("since", "until", "month", "event_id", "file", "min_answered")},
+        **{key: {"type": "raw", "default": ""} for key in ("since", "until", "month", "event_id", "file", "min_answered", "archive")},
+        "limits": {"type": "raw", "default": {}},
         **{key: {"type": "str", "default": ""} for key in ("own", "archived")},
         "allow_empty": {"type": "bool", "default": False},
     }
@@ -37,15 +46,28 @@ class ActionModule(OnController):
         now = time.time()
         chosen = window(arguments["since"], arguments["until"], arguments["month"], now)
         files = _files(arguments["file"])
-        hosts = [str(host) for host in items(variables.get("ansible_play_hosts_all"))]
+        of_hosts = variables["hostvars"]
+        excluded = {str(host): _is_excluded(mapping(of_hosts[host])) for host in items(variables.get("ansible_play_hosts_all"))}
+        hosts = [host for host, found in excluded.items() if found is False]
         if not arguments["own"]:
+            load_limits("report_archive_limits", arguments["limits"])
+            if wrong := play_keywords.refused_around_all(self._task, len(excluded)) or wrong_report(variables, self._templar.template):
+                raise ValueError(wrong)
+            for warning in near_misses.warnings(set(variables) - set(mapping(variables.get("ansible_facts"))), (near_misses.REPORT,)):
+                Display().warning(warning)
             times = {"since": timestamps.form(chosen.since), "until": timestamps.form(chosen.until)}
             return {**times, "shares": {host: _share(host) for host in hosts}}
-        of_hosts = variables["hostvars"]
         answers = {host: Answers(*(mapping(of_hosts[host]).get(arguments[key]) for key in ("own", "archived"))) for host in hosts}
         report = make(answers, chosen, now, text(arguments["event_id"]) or "")
         changed = [self._write(path, FORMS[path.suffix.lower()](report).encode()) for path in files]
-        return {"lines": tables.lines(report, list(map(str, files))), "report": report, "fails": _fails(report, arguments), "changed": any(changed)}
+        left_alone = [host for host, found in excluded.items() if found is True]
+        lines = tables.lines(report, left_alone, list(map(str, files)))
+        wrong = grouped((host, [found]) for host, found in excluded.items() if isinstance(found, str))
+        archived = [] if not text(arguments["archive"]) else [host for host, one in answers.items() if not is_answer(one.archived)]
+        lost = [f"{some(archived, SHOWN)}: not archived; the reasons stand above"] if archived else []
+        wrong = [f"wrong settings on {line}" for line in wrong]
+        fails = "; ".join([*wrong, *([] if wrong and not hosts else _fails(report, arguments)), *lost])
+        return {"lines": lines, "report": report, "fails": fails, "changed": any(changed)}
 
     def _write(self, path: pathlib.Path, content: bytes) -> bool:
         try:
@@ -70,8 +92,22 @@ def _share(host: str) -> str:
     return f"{plain or 'vm'}-{hashlib.sha256(host.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
-def _fails(report: Report, arguments: t.Mapping[str, t.Any]) -> str:
-    """Return why the run fails, or nothing: too few VMs have answered."""
+def _is_excluded(variables: t.Mapping[str, t.Any]) -> bool | str:
+    """Return whether a host is left alone, or what is wrong with the variable that says so. Facts do not say it: such a host fails by itself."""
+    if why_refused(variables.get("ansible_facts")):
+        return False
+    try:
+        given = variables.get("respond_exclude")
+    except vm_variables.UNEVALUATED as error:
+        return vm_variables.why_unevaluated("respond_exclude", error, {})
+    found = False if given is None else flag(given)
+    return f"respond_exclude must be true or false, and is {given}" if found is None else found
+
+
+def _fails(report: Report, arguments: t.Mapping[str, t.Any]) -> list[str]:
+    """Return why the run fails for VMs that did not answer: no VM has, or too few."""
     asked, answered = len(report["vms"]), sum(vm["answered"] for vm in report["vms"].values())
+    if not asked and not arguments["allow_empty"]:
+        return ["no VM was asked: all of them are left alone (respond_exclude)"]
     wanted = max((number(arguments["min_answered"]) or 0.0) * asked, 0 if arguments["allow_empty"] else 1)
-    return f"{answered} of {asked} VMs answered: the report has of the others what the archive has" if answered < wanted else ""
+    return [f"{answered} of {asked} VMs answered: the report has of the others what the archive has"] if answered < wanted else []

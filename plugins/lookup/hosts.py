@@ -41,6 +41,8 @@ from ansible.inventory.manager import split_host_pattern
 from ansible.plugins.loader import lookup_loader
 from ansible.plugins.lookup import LookupBase
 
+from ..plugin_utils._loop.latest_pass import looks_only
+
 
 class LookupModule(LookupBase):
     """The lookup."""
@@ -48,13 +50,15 @@ class LookupModule(LookupBase):
     def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[t.Any]:
         self.set_options(var_options=variables, direct=kwargs)
         (pattern,) = terms
-        # Looking at a playbook needs no inventory.
-        looks_only = any(context.CLIARGS.get(option) for option in ("syntax", "listhosts", "listtasks", "listtags"))
-        if not looks_only and not self.get_option("allow_empty"):
+        if not looks_only(context.CLIARGS) and not self.get_option("allow_empty"):
             matching = lookup_loader.get("ansible.builtin.inventory_hostnames", loader=self._loader, templar=self._templar)
-            if not matching.run([pattern], variables=variables):
+            # A limit that is a file of hosts is read by core alone.
+            limit = context.CLIARGS.get("subset")
+            limits = [limit] if limit and not limit.startswith("@") else []
+            if not set.intersection(*(set(matching.run([one], variables=variables)) for one in (pattern, *limits))):
                 raise AnsibleLookupError(
-                    f"No host of the inventory matches {pattern!r}, so nothing is known about any VM. Check the inventory and the pattern; "
+                    f"No host of the inventory matches {pattern!r}{''.join(f' and --limit {one}' for one in limits)}, so nothing is known about any VM. "
+                    "Check the inventory and the pattern; "
                     "for a pool that is empty by design set respond_allow_empty=true as an extra variable."
                 )
             if self.get_option("every"):

@@ -19,8 +19,10 @@ options:
       - V(all_hosts) returns that of all VMs of the pass, but for those whose facts have the names of settings.
       - V(plan) returns the last plan of the pass that the host of the task knows.
       - V(reported) is for the C(hosts) of the last play of a run. It matches no host, and fails where C(pattern) has hosts and no pass of theirs has reported.
-        An expression in C(hosts) is evaluated also where C(--tags), C(--skip-tags) or C(--start-at-task) leave out every task.
-    choices: [acting_hosts, all_hosts, plan, reported]
+        An expression in C(hosts) is evaluated also where C(--tags), C(--skip-tags) or C(--start-at-task) leave out every task, or
+        C(--limit) every host. Nothing is refused with C(--syntax-check), C(--list-hosts), C(--list-tasks) and C(--list-tags).
+      - V(report) is the same for playbook C(maintenance.azure.report).
+    choices: [acting_hosts, all_hosts, plan, reported, report]
     required: true
   pattern:
     description: The hosts of the play that began the pass, as in C(hosts) of that play. No variables of other hosts are read.
@@ -54,12 +56,15 @@ from ansible.errors import AnsibleError, AnsibleLookupError
 from ansible.plugins.loader import lookup_loader
 from ansible.plugins.lookup import LookupBase
 
+from ..plugin_utils._core.plain_values import mapping
 from ..plugin_utils._loop import latest_pass
 from ..plugin_utils._settings.facts import why_refused
 
 # One by one: ansible-doc warns of a tuple here.
 REGISTERED = "__respond_loop"
 REPORTED = "__respond_reported"
+REPORT = "__respond_report"
+NO_REPORT = "No report was made in this run: its tasks were left out or ended early{}. Run it again without what left them out."
 NOT_REPORTED = (
     "No pass was reported in this run, so nothing is known about any VM and nothing may have been done: its tasks were left out or ended early{}. "
     "Run it again without what left them out."
@@ -79,7 +84,9 @@ class LookupModule(LookupBase):
             refused = [host for host, view in views.items() if why_refused(view.get("ansible_facts"))]
             return [PATTERNS[part](_registered(views), refused)]
         if part == "reported":
-            return [self._reported(known)]
+            return [self._reported(known, NOT_REPORTED, _has_reported)]
+        if part == "report":
+            return [self._reported(known, NO_REPORT, _has_report)]
         own = latest_pass.latest({"": known.get(REGISTERED)}) if part == "plan" else None
         if own is None:
             raise AnsibleLookupError(
@@ -88,18 +95,19 @@ class LookupModule(LookupBase):
         # Only the hosts that took part in it can have a later state.
         return [latest_pass.plan_of(latest_pass.last_of(own, _registered(_views(known, own["staying"]))))]
 
-    def _reported(self, known: dict[str, t.Any]) -> list[str]:
-        matching = self._matching(known) if "hostvars" in known else []
+    def _reported(self, known: dict[str, t.Any], words: str, has_reported: t.Callable[[t.Any], bool | None]) -> list[str]:
+        # Where --limit has left out every host, no play has run, and there are no hostvars yet.
+        matching = [] if latest_pass.looks_only(context.CLIARGS) else self._matching(known)
         for host in matching:
             # One host after the other, as the first one nearly always tells.
-            view = _views(known, [host]).get(host, {})
-            state = None if why_refused(view.get("ansible_facts")) else latest_pass.latest(_registered({host: view}))
-            if state is not None and state["request"]["secret"] == view.get(REPORTED):
+            view = _views(known, [host] if "hostvars" in known else []).get(host, {})
+            found = None if why_refused(view.get("ansible_facts")) else has_reported(view)
+            if found:
                 return latest_pass.NO_HOSTS
-            if state is not None:
+            if found is not None:
                 break
         if matching:
-            raise AnsibleLookupError(NOT_REPORTED.format(latest_pass.left_out(context.CLIARGS)))
+            raise AnsibleLookupError(words.format(latest_pass.left_out(context.CLIARGS)))
         return latest_pass.NO_HOSTS
 
     def _matching(self, variables: dict[str, t.Any]) -> list[str]:
@@ -117,6 +125,16 @@ def _views(variables: t.Mapping[str, t.Any], hosts: t.Iterable[str]) -> dict[str
         except (AnsibleError, KeyError):
             continue
     return found
+
+
+def _has_reported(view: t.Mapping[str, t.Any]) -> bool | None:
+    """Return whether a host knows that its latest pass has reported, or None where it knows of no pass."""
+    state = latest_pass.latest(_registered({"": view}))
+    return None if state is None else state["request"]["secret"] == view.get(REPORTED)
+
+
+def _has_report(view: t.Mapping[str, t.Any]) -> bool | None:
+    return True if "lines" in mapping(view.get(REPORT)) else None
 
 
 def _registered(views: t.Mapping[str, t.Any]) -> dict[str, t.Any]:

@@ -7,10 +7,13 @@ module: report_view
 short_description: Make a report of past maintenance, and write it to files
 version_added: 2.5.0
 author: [The maintenance.azure authors (@maintenance-azure)]
-description: Internal, for playbook C(maintenance.azure.report). It runs on the controller. Without O(own) it returns the time and the shares of an archive.
+description: Internal, for playbook C(maintenance.azure.report). It runs on the controller. Without O(own) it checks the
+  options, and returns the time and, for each VM that is asked, its share of an archive.
 options:
   own: {type: str, default: "", description: The variable that each host has registered with M(maintenance.azure.maintenance_history).}
   archived: {type: str, default: "", description: The same of its share of the archive.}
+  archive: {type: raw, default: "", description: See O(maintenance.azure.respond#role:history:report_archive_path).}
+  limits: {type: raw, default: {}, description: See O(maintenance.azure.respond#role:history:report_archive_limits).}
   since: {type: raw, default: "", description: See O(maintenance.azure.respond#role:history:report_from).}
   until: {type: raw, default: "", description: See O(maintenance.azure.respond#role:history:report_until).}
   month: {type: raw, default: "", description: See O(maintenance.azure.respond#role:history:report_month).}
@@ -33,5 +36,5 @@ report: {type: dict, returned: with O(own), description: "The report, as its JSO
 fails: {type: str, returned: with O(own), description: "Why the run fails, or nothing."}
 since: {type: str, returned: without O(own), description: The time of the report.}
 until: {type: str, returned: without O(own), description: The end of the time of the report.}
-shares: {type: dict, returned: without O(own), description: The share of each host.}
+shares: {type: dict, returned: without O(own), description: The share of each host that is not left alone.}
 """

@@ -15,6 +15,7 @@ import shutil
 import typing as t
 from datetime import datetime, timedelta, timezone
 
+import pytest
 from lab.lab import Lab
 
 Make = t.Callable[..., Lab]
@@ -132,9 +133,39 @@ def test_what_cannot_be_done_is_red_and_says_so(make_lab: Make) -> None:
         ({"report_from": "2026-03-02", "report_until": "2026-03-01"}, "must be before report_until"),
         ({"report_file": "report.pdf"}, "must end with .html, .json, .csv"),
         ({"report_file": "/nowhere/report.html"}, "cannot be written"),
-        ({"report_archive_path": "relative"}, "not every history could be archived"),
+        ({"report_archive_path": "relative"}, "report_archive_path must be a whole path such as /srv/maintenance-archive, and is 'relative'"),
     ):
         assert words in lab.play(REPORT, code=2, **options), options
+
+
+def test_a_run_that_makes_no_report_or_archives_nothing_is_red(idle_lab: Lab) -> None:
+    made_none = "No report was made in this run: its tasks were left out or ended early (--{})"
+    assert made_none.format("tags nothing") in idle_lab.play(REPORT, "--tags", "nothing", code=4)
+    assert made_none.format("start-at-task nonsense") in idle_lab.play(REPORT, "--start-at-task", "nonsense", code=4)
+    assert "matches 'web1' and --limit web2" in idle_lab.play(REPORT, "--limit", "web2", code=4, report_vm="web1")
+    idle_lab.hosts["bastion"] = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 9, "respond_exclude": True}
+    printed = idle_lab.play(REPORT, code=2, report_archive_path=str(idle_lab.folder / "archive"), report_archive_host="bastion")
+    del idle_lab.hosts["bastion"]
+    assert "2 of 2 VMs answered" in printed and "web1, web2: not archived; the reasons stand above" in printed
+
+
+def test_with_a_strategy_that_lets_hosts_go_on_alone_there_is_no_report(idle_lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANSIBLE_STRATEGY", "free")
+    printed = idle_lab.play(REPORT, code=2)
+    assert "it needs the strategy linear" in printed and "VMs answered" not in printed
+
+
+def test_hosts_that_are_left_alone_are_not_asked(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2"], 60)
+    # It would fail, and take two seconds.
+    lab.hosts["web2"].update(ansible_connection="ssh", ansible_host="127.0.0.1", ansible_port=9, respond_exclude="yes")
+    report, _page, printed = made(lab, respond_min_answered=1, report_archive_path=str(lab.folder / "archive"))
+    assert list(report["vms"]) == ["web1"] and "Left alone (respond_exclude): web2." in printed and "UNREACHABLE" not in printed
+    lab.hosts["web2"]["respond_exclude"] = "maybe"
+    printed = lab.play(REPORT, code=2)
+    assert "1 of 1 VMs answered" in printed and "wrong settings on web2: respond_exclude must be true or false, and is maybe" in printed
+    lab.hosts["web1"]["respond_exclude"] = lab.hosts["web2"]["respond_exclude"] = True
+    assert "no VM was asked: all of them are left alone (respond_exclude)" in lab.play(REPORT, code=2)
 
 
 def test_of_a_windows_vm(make_lab: Make) -> None:

@@ -12,7 +12,9 @@ from . import pass_loop
 NO_HOSTS = ["all", "!all"]
 CUT_OFF = "the pass ended before its plan was carried out; run it again"
 # Options of the command line that leave out tasks, and their values that leave out none.
-LEAVE_OUT = {"tags": ("all",), "skip_tags": (), "start_at_task": None, "step": False}
+LEAVE_OUT = {"tags": ("all",), "skip_tags": (), "start_at_task": None, "step": False, "subset": None}
+# With these a playbook is only looked at, which needs no inventory.
+LOOK_ONLY = ("syntax", "listhosts", "listtasks", "listtags")
 
 
 def latest(registered: Mapping[str, Any], refused: Collection[str] = ()) -> pass_loop.State | None:
@@ -39,9 +41,14 @@ def plan_of(state: pass_loop.State) -> dict[str, Any]:
     return plan if state["do"] == "end" else {**plan, "fails": [*plan["fails"], CUT_OFF]}
 
 
+def looks_only(arguments: Mapping[str, Any]) -> bool:
+    """Return whether the command line asks to show a playbook, and to run none of it."""
+    return any(arguments.get(option) for option in LOOK_ONLY)
+
+
 def left_out(arguments: Mapping[str, Any]) -> str:
     """Return the options of the command line, or of the configuration, that leave out tasks; empty without any."""
-    given = {name: arguments[name] for name, none in LEAVE_OUT.items() if arguments.get(name) not in (None, none)}
+    given = {name.replace("subset", "limit"): arguments[name] for name, none in LEAVE_OUT.items() if arguments.get(name) not in (None, none)}
     shown = {name.replace("_", "-"): ",".join(value) if isinstance(value, (list, tuple)) else value for name, value in given.items()}
     words = [f"--{name}" if value is True else f"--{name} {value}" for name, value in shown.items()]
     return f" ({', '.join(words)})" if words else ""

@@ -159,13 +159,19 @@ def _is_within(part: Part, chosen: Window) -> bool:
     return not at or (max(at) >= chosen.since and min(at) < chosen.until)
 
 
+def is_answer(result: Any) -> bool:
+    """Return whether a host, or its share of an archive, was read: a host that cannot be reached has a result, too."""
+    found = plain_values.mapping(result)
+    return "entries" in found and not found.get("failed")
+
+
 def _vm(given: Answers, archived: int) -> Vm:
     own = plain_values.mapping(given.own)
-    answered = "entries" in own and not own.get("failed")
+    answered = is_answer(own)
     there, here = timestamps.parse(own.get("now")), timestamps.parse(own.get("answered_at"))
     told = plain_values.texts(own.get("problems"))
     archive = plain_values.mapping(given.archived)
-    lost = [f"archive: {archive['msg']}"] if archive.get("failed") and archive.get("msg") else []
+    lost = [f"archive: {archive['msg']}"] if archive.get("msg") and not is_answer(archive) else []
     return {
         "answered": answered,
         "error": None if answered else printable(own.get("msg") or "no answer", LONGEST_TEXT),

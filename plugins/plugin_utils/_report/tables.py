@@ -38,7 +38,7 @@ def out_of_service(total: Total) -> str:
     return UNKNOWN if total["out_of_service_seconds"] is None else f"{duration(total['out_of_service_seconds'])}{more}"
 
 
-def lines(report: Report, files: list[str]) -> list[str]:
+def lines(report: Report, left_alone: list[str], files: list[str]) -> list[str]:
     """Return the short form: what there was, the newest events with their times, the totals by VM, and where all of it lies."""
     asked, answered = len(report["vms"]), sum(vm["answered"] for vm in report["vms"].values())
     events = report["events"]
@@ -53,6 +53,7 @@ def lines(report: Report, files: list[str]) -> list[str]:
     found += [f"{total['name']}: {total['events']} events, out of service {out_of_service(total)}." for total in of_vms[:MOST_TOTALS]]
     silent = [host for host, vm in report["vms"].items() if not vm["answered"]]
     found += [f"Not read, so known from the archive alone, if at all: {some(silent, SHOWN_VMS)}."] if silent else []
+    found += [f"Left alone (respond_exclude): {some(left_alone, SHOWN_VMS)}."] if left_alone else []
     found += [f"{host}: {problem}" for host, vm in report["vms"].items() for problem in vm["problems"]][:MOST_TOTALS]
     return [printable_line(line) for line in [*found, *(f"Written: {file}" for file in files)]]
 

@@ -9,6 +9,7 @@ from .facts import RESULTS, ROLES, options
 
 # Results that the roles leave for a play.
 NO_OPTIONS = RESULTS
+REPORT = "report_"
 PREFIXES = (*(f"{role}_" for role in ROLES), "awx_", "decide_", "drill_", "simulator_", "status_", "watch_")
 # Names that are shorter behind their prefix are too near to each other.
 SHORTEST = 4
@@ -18,9 +19,9 @@ MOST_NAMES = 500
 LETTERS_PER_MISTAKE, MOST_MISTAKES = 8, 2
 
 
-def warnings(names: Iterable[str]) -> list[str]:
+def warnings(names: Iterable[str], prefixes: tuple[str, ...] = PREFIXES) -> list[str]:
     """Return a warning for each misspelt option."""
-    return [warning(name, right) for name, right in misspelt(names).items()]
+    return [warning(name, right) for name, right in misspelt(names, prefixes).items()]
 
 
 def warning(name: str, right: str) -> str:
@@ -28,9 +29,9 @@ def warning(name: str, right: str) -> str:
     return f"The variable {name} is no option of maintenance.azure and has no effect. Did you mean {right}?"
 
 
-def misspelt(names: Iterable[str]) -> dict[str, str]:
+def misspelt(names: Iterable[str], prefixes: tuple[str, ...] = PREFIXES) -> dict[str, str]:
     """Return each name that is no option of this collection and almost one, with the option that was meant. All other names are the user's."""
-    ours = {name for name in names if name.startswith(PREFIXES)}
+    ours = {name for name in names if name.startswith(prefixes)}
     known = options((*ROLES, "awx", "simulator", "watch"))
     found = {name: meant(name, known) for name in sorted(ours - known - NO_OPTIONS)[:MOST_NAMES]}
     return {name: right for name, right in found.items() if right}
@@ -38,7 +39,7 @@ def misspelt(names: Iterable[str]) -> dict[str, str]:
 
 def meant(name: str, known: Iterable[str]) -> str | None:
     """Return the option that was probably meant by a name, or None. Names that differ in digits are numbered on purpose."""
-    prefix = next(one for one in PREFIXES if name.startswith(one))
+    prefix = next(one for one in (*PREFIXES, REPORT) if name.startswith(one))
     limit = min(max(len(name) // LETTERS_PER_MISTAKE, 1), MOST_MISTAKES)
     if len(name) - len(prefix) < SHORTEST or any(letter.isdigit() for letter in name):
         return None

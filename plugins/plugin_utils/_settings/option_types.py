@@ -26,12 +26,34 @@ def wrong_options(role: str, variables: Mapping[str, Any], template: Callable[[A
     if why_refused(variables.get("ansible_facts")):
         return None
     options = {name: about for name, about in (entry_points(role)["main"].get("options") or {}).items() if name not in vm_variables.NAMES}
+    return "; ".join(_unevaluated(variables, template) + _wrong_types(options, variables, template)) or None
+
+
+# Options of entry point main that a report goes by.
+OF_REPORT = ("respond_allow_empty", "respond_min_answered")
+
+
+def wrong_report(variables: Mapping[str, Any], template: Callable[[Any], Any]) -> str | None:
+    """Return what is wrong with the options of playbook report, or None."""
+    entries = entry_points("respond")
+    options = {**entries["history"]["options"], **{name: entries["main"]["options"][name] for name in OF_REPORT}}
+    path, host, *more = (_value(variables, f"report_archive_{key}", template) for key in ("path", "host", "limits", "become"))
+    found = _wrong_types(options, variables, template)
+    if not path and (host or any(one not in (None, {}) for one in more)):
+        found.append("nothing would be archived: report_archive_host, report_archive_become and report_archive_limits need report_archive_path")
+    if path and not str(path).startswith(("/", "~")):
+        found.append(f"report_archive_path must be a whole path such as /srv/maintenance-archive, and is {path!r}")
+    if path and host not in (None, "", "localhost") and host not in variables["hostvars"]:
+        found.append(f"report_archive_host: the inventory has no host {host}")
+    return "; ".join(found) or None
+
+
+def _wrong_types(options: Mapping[str, Any], variables: Mapping[str, Any], template: Callable[[Any], Any]) -> list[str]:
     # Any value is a text, and what is raw is checked where it is used.
     spec = {name: {**about, "required": False} for name, about in options.items() if about.get("choices") or about.get("type") not in ("str", "raw")}
     given = {name: value for name in spec if (value := _value(variables, name, template)) is not None}
-    found = _unevaluated(variables, template)
-    found += ArgumentSpecValidator({name: spec[name] for name in given}).validate(given).error_messages
-    return "; ".join(found) or None
+    found: list[str] = ArgumentSpecValidator({name: spec[name] for name in given}).validate(given).error_messages
+    return found
 
 
 def _unevaluated(variables: Mapping[str, Any], template: Callable[[Any], Any]) -> list[str]:

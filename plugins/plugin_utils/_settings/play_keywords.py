@@ -14,8 +14,21 @@ from ansible.utils.helpers import pct_to_int
 OWN = "maintenance.azure."
 # Modules of core that the roles use. Their defaults would hide a report, end a wait, or keep facts beyond the run.
 CORE = frozenset(f"{place}{name}" for place in ("ansible.builtin.", "ansible.legacy.") for name in ("assert", "debug", "fail", "set_fact", "wait_for"))
+# With these each host goes on by itself, and a plan or a report would be made of observations that are not there yet.
+FREE = frozenset(f"{place}{name}" for place in ("", "ansible.builtin.", "ansible.legacy.") for name in ("free", "host_pinned"))
+NEEDS_LINEAR = (
+    "it needs the strategy linear, with which the hosts of a play do each task together. This play has the strategy {} (in the play, or in the "
+    "configuration of Ansible). Nothing was done"
+)
 # Options that have the same meaning in each module of the group scheduled_events.
 SHARED = frozenset(("api_version", "connect_timeout", "endpoint", "request_timeout", "retries"))
+
+
+def refused_around_all(task: Any, hosts: int) -> str | None:
+    """Return why a task that all hosts of a play wait for refuses the strategy or the keywords around its role, or None."""
+    # A task stands in a block, which knows its play.
+    strategy = str(getattr(getattr(getattr(task, "_parent", None), "_play", None), "strategy", None) or "linear")
+    return NEEDS_LINEAR.format(strategy) if strategy in FREE else refused(task, hosts)
 
 
 def refused(task: Any, hosts: int = 0, asked_check_mode: Any = None) -> str | None:

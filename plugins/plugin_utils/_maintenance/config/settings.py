@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any
 
 from ....module_utils._scheduled_events.journal.history import MOST, Limits
@@ -191,12 +192,14 @@ def _run(given: Any) -> Run:
     return Run(found, plain_values.text(source.get("who")) or "", kind)
 
 
-def _history(given: Any) -> dict[str, int] | None:
+def load_limits(option: str, given: Any) -> dict[str, int] | None:
+    """Return the limits of a history that are given, or None without any. Raise WrongInput."""
     source = plain_values.mapping(given)
     found = {str(key): plain_values.whole(value) for key, value in source.items()}
     wrong = [key for key, value in found.items() if key not in Limits._fields or value is None or not 0 <= value <= MOST.get(key, value)]
     if not isinstance(given, Mapping) or wrong:
-        raise WrongInput(f"respond_history must be a dictionary with {', '.join(Limits._fields)}, whole numbers of 0 or more ({MOST} at most), not {given!r}")
+        keys = ", ".join(Limits._fields)
+        raise WrongInput(f"{option} must be a dictionary with {keys}, whole numbers of 0 or more ({MOST} at most), not {given!r}")
     return {key: value for key, value in found.items() if value is not None} or None
 
 
@@ -215,7 +218,7 @@ def _names(given: Any) -> tuple[str, ...]:
 SPECIAL: dict[str, Callable[[Any], Any]] = {
     "capacity": load_groups,
     "clusters": lambda given: given,
-    "history": _history,
+    "history": partial(load_limits, "respond_history"),
     "notified": plain_values.mapping,
     "notify_failures": _names,
     "notify_phases": _phases,

@@ -24,7 +24,7 @@ def play(tmp_path: pathlib.Path, inventory: str, *arguments: str) -> tuple[int, 
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["respond", "status", "decide"])
+@pytest.mark.parametrize("name", ["respond", "status", "decide", "report"])
 def test_an_empty_inventory_is_refused(tmp_path: pathlib.Path, name: str) -> None:
     code, output = play(tmp_path, EMPTY, f"maintenance.azure.{name}")
     assert code != 0 and " ".join(output.split()).count(REFUSED) == 1
@@ -33,6 +33,12 @@ def test_an_empty_inventory_is_refused(tmp_path: pathlib.Path, name: str) -> Non
 def test_a_pattern_without_hosts_is_refused(tmp_path: pathlib.Path) -> None:
     code, output = play(tmp_path, "[web]\nweb1\n", "maintenance.azure.status", "-e", "status_hosts=nosuch")
     assert code != 0 and f"{REFUSED} 'nosuch'" in " ".join(output.split())
+
+
+@pytest.mark.parametrize("limit", ["web2", "all:!web1"])
+def test_a_limit_that_leaves_out_every_host_of_the_pattern_is_refused(tmp_path: pathlib.Path, limit: str) -> None:
+    code, output = play(tmp_path, "[web]\nweb1\nweb2\n", "maintenance.azure.status", "-e", "status_hosts=web1", "--limit", limit)
+    assert code != 0 and f"{REFUSED} 'web1' and --limit {limit}, so nothing is known about any VM" in " ".join(output.split()), output
 
 
 @pytest.mark.parametrize(("name", "option"), [("gate", "gate_hosts"), ("rolling_upgrade", "upgrade_hosts")])

@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from ansible import context
 from ansible.errors import AnsibleError, AnsibleLookupError
 
 from ansible_collections.maintenance.azure.plugins.lookup.latest_pass import LookupModule
@@ -94,3 +95,25 @@ def test_what_left_out_the_tasks_is_named() -> None:
     assert left_out({"tags": ("all",), "skip_tags": (), "start_at_task": None, "step": False}) == left_out({}) == ""
     given = {"tags": ("a", "b"), "skip_tags": ("all",), "start_at_task": "Report", "step": True}
     assert left_out(given) == " (--tags a,b, --skip-tags all, --start-at-task Report, --step)"
+    assert left_out({"subset": "web2"}) == " (--limit web2)"
+
+
+@pytest.mark.parametrize("part", ["reported", "report"])
+def test_where_a_limit_has_left_out_every_host_nothing_was_reported(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # No play has run, so there are no hostvars.
+    variables = {"groups": {"all": ["web1"]}, "pattern": "all"}
+    monkeypatch.setattr(context, "CLIARGS", {"subset": "web2"})
+    with pytest.raises(AnsibleLookupError, match=r"its tasks were left out or ended early \(--limit web2\)"):
+        Lookup().run([part], variables=variables)
+    monkeypatch.setattr(context, "CLIARGS", {"subset": "web2", "listtasks": True})
+    assert Lookup().run([part], variables=variables) == [["all", "!all"]]
+
+
+def test_a_run_of_playbook_report_without_a_report_fails() -> None:
+    made: dict[str, t.Any] = {"__respond_report": {"lines": ["no events"]}}
+    assert look_up("report", {"web1": {}, "web2": made}) == ["all", "!all"]
+    began: dict[str, t.Any] = {"web1": {"__respond_report": {"shares": {}}}}
+    forged: dict[str, t.Any] = {"web1": {**made, "ansible_facts": made}}
+    for hostvars in ({"web1": {}}, began, forged):
+        with pytest.raises(AnsibleLookupError, match="No report was made in this run: its tasks were left out or ended early"):
+            look_up("report", hostvars)

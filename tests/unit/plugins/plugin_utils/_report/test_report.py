@@ -73,7 +73,7 @@ def checked(report: Report) -> str:
     assert len(found.encode()) < 5_000_000
     json.dumps(report)
     tables.as_csv(report).encode()
-    assert all(line.isprintable() for line in tables.lines(report, []))
+    assert all(line.isprintable() for line in tables.lines(report, [], []))
     return found
 
 
@@ -152,7 +152,7 @@ def test_what_is_unknown_is_called_unknown_and_never_zero() -> None:
     assert (parts["E1"]["notice_given_seconds"], parts["E1"]["event_type"]) == (None, "unknown type")
     (total,) = report["totals"]["all"]
     assert (total["drained"], total["out_of_service_seconds"], total["out_of_service_unknown"]) == (2, None, 2)
-    text = " ".join(tables.lines(report, []))
+    text = " ".join(tables.lines(report, [], []))
     assert "out of service unknown" in text and " 0 s" not in text
     whole = checked(report)
     assert "out of service for unknown" in whole and ">0 s<" not in whole
@@ -186,7 +186,7 @@ def test_both_an_entry_and_its_copy_in_the_archive_are_one_event() -> None:
 def test_an_empty_month_is_a_report() -> None:
     report = make({"web1": Answers(answer(), None)}, MARCH, NOW)
     assert "No event in this time." in checked(report)
-    assert tables.lines(report, []) == ["2026-03-01T00:00:00Z to 2026-04-01T00:00:00Z: no events; 1 of 1 VMs answered."]
+    assert tables.lines(report, [], []) == ["2026-03-01T00:00:00Z to 2026-04-01T00:00:00Z: no events; 1 of 1 VMs answered."]
     assert "as far as the VMs that answered" in checked(make({"web1": Answers(None, None)}, MARCH, NOW))
 
 
@@ -274,7 +274,7 @@ def test_a_spreadsheet_takes_no_cell_for_a_formula() -> None:
 
 def test_a_short_form_names_the_newest_and_where_the_rest_is() -> None:
     report = report_of(*(entry(f"E{number}", begin=number) for number in range(14)))
-    lines = tables.lines(report, ["/srv/report.html"])
+    lines = tables.lines(report, [], ["/srv/report.html"])
     assert sum("times in UTC" in line for line in lines) == 10 and "4 events more: report_file writes all of them." in lines
     assert lines[-1] == "Written: /srv/report.html" and "web1: 14 events, out of service 56 min." in lines
     assert "notice given 15 min, used 110 s" in lines[1]

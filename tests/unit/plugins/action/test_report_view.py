@@ -1,0 +1,62 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options of playbook report: what is wrong with them is one line, before any VM is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest import mock
+
+import pytest
+from controller_actions import documented, run_action
+
+from ansible_collections.maintenance.azure.plugins.action import report_view
+from ansible_collections.maintenance.azure.plugins.modules import report_view as documentation
+
+HOSTS: dict[str, Any] = {"web1": {}, "bastion": {}}
+
+
+def begin(variables: dict[str, Any], **arguments: Any) -> dict[str, Any]:
+    variables = {"hostvars": HOSTS, "ansible_play_hosts_all": ["web1"], **variables}
+    with mock.patch.object(report_view.play_keywords, "refused_around_all", return_value=None):
+        return run_action(report_view, arguments, variables, template=lambda value: value)
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"report_format": "yaml"}, "value of report_format must be one of: text, json, got: yaml"),
+        ({"respond_min_answered": "most"}, "argument 'respond_min_answered' is of type str"),
+        ({"report_archive_host": "bastion"}, "nothing would be archived: "),
+        ({"report_archive_limits": {"days": 3}}, "nothing would be archived: "),
+        ({"report_archive_path": "/srv/archive", "report_archive_host": "basiton"}, "report_archive_host: the inventory has no host basiton"),
+        ({"report_archive_path": "srv/archive"}, "report_archive_path must be a whole path such as /srv/maintenance-archive, and is 'srv/archive'"),
+    ],
+)
+def test_wrong_options(variables: dict[str, Any], words: str) -> None:
+    found = begin(variables)
+    assert found["failed"] and found["msg"].startswith(words) and found["msg"].isprintable(), found
+
+
+@pytest.mark.parametrize("limits", [5, "many", {"entrys": 5}, {"days": "many"}, {"bytes": -1}, [1]])
+def test_limits_of_an_archive_that_are_none(limits: Any) -> None:
+    found = begin({}, limits=limits)
+    words = f"report_archive_limits must be a dictionary with entries, bytes, days, each a whole number of 0 or more, not {limits!r}"
+    assert (found["failed"], found["msg"]) == (True, words)
+
+
+def test_right_ones() -> None:
+    archive = {"report_archive_path": "/srv/archive", "report_archive_host": "bastion", "report_archive_become": False}
+    for variables in ({}, archive, {**archive, "report_archive_host": "localhost"}):
+        assert list(begin(variables, limits={"days": "3"})["shares"]) == ["web1"]
+
+
+def test_its_options_are_documented() -> None:
+    found = {name: {"type": about["type"], "default": about["default"]} for name, about in documented(documentation).items()}
+    assert report_view.ActionModule.spec == found
+
+
+def test_a_misspelt_option_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    begin({"report_archve_path": "/srv/archive"})
+    assert "Did you mean report_archive_path?" in capsys.readouterr().err.replace("\n", " ")
