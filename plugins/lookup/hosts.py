@@ -58,8 +58,7 @@ class LookupModule(LookupBase):
             if not set.intersection(*(set(matching.run([one], variables=variables)) for one in (pattern, *limits))):
                 raise AnsibleLookupError(
                     f"No host of the inventory matches {pattern!r}{''.join(f' and --limit {one}' for one in limits)}, so nothing is known about any VM. "
-                    "Check the inventory and the pattern; "
-                    "for a pool that is empty by design set respond_allow_empty=true as an extra variable."
+                    "Check the inventory and the pattern; for a pool that is empty by design set respond_allow_empty=true as an extra variable."
                 )
             if self.get_option("every"):
                 groups = (variables or {}).get("groups") or {}

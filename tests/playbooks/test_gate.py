@@ -176,7 +176,7 @@ def test_an_upgrade_whose_tasks_are_not_there_says_where_it_looked(make_lab: Mak
         ((), None, 2, "gate_hosts must name the VMs"),
         ((), "web9", 2, "it is web9"),
         (("--limit", "web2"), "web1", 4, "--limit must not leave localhost out"),
-        (("--limit", "localhost,web2"), "web1", 2, "none of web1 answered"),
+        (("--limit", "localhost,web2"), "web1", 2, "matches 'web1' and --limit localhost,web2, so nothing is known"),
         (("-e", "gate_action=release"), "web1", 2, "gate_action=release needs gate_run"),
         (("-e", "gate_action=relese"), "web1", 2, "gate_action must be one of ask, release, forget, and is relese"),
     ],
