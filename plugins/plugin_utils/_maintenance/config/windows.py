@@ -20,7 +20,8 @@ from ..._core.short_forms import some, suggestion
 from ..._core.wrong_input import WrongInput
 from ..core import timestamps
 
-DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+FULL_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+DAYS = tuple(day[:3] for day in FULL_DAYS)
 MINUTES_OF_DAY = 24 * 60
 ONE_DAY = timedelta(days=1)
 KEYS = ("days", "from", "to", "time_zone", "nth", "only_dates", "except_dates")
@@ -165,9 +166,10 @@ def _window(value: Any) -> Window:
     unknown = sorted(f"{key}{suggestion(str(key), KEYS)}" for key in value if key not in KEYS)
     if unknown:
         raise WrongInput(f"has unknown keys {', '.join(unknown)}; there are {', '.join(KEYS)}")
-    days = [str(day).strip().lower()[:3] for day in plain_values.texts(value.get("days", list(DAYS)))]
-    if not days or any(day not in DAYS for day in days):
-        raise WrongInput(f"days must be a list of {', '.join(DAYS)}")
+    names = [str(day).strip().lower() for day in plain_values.items(value.get("days", DAYS))]
+    days = [day[:3] for day in names if day in (*DAYS, *FULL_DAYS)]
+    if not days or len(days) < len(names):
+        raise WrongInput(f"days must be a list of {', '.join(DAYS)}, or of their full names such as saturday, not {value['days']!r}")
     begin, end = _minute_of_day(value.get("from", "00:00"), "from"), _minute_of_day(value.get("to", "24:00"), "to")
     if begin - end in (0, MINUTES_OF_DAY):
         raise WrongInput("from and to are the same time")

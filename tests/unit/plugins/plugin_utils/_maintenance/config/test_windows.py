@@ -122,6 +122,9 @@ def test_the_nth_and_the_last_weekday_of_each_month() -> None:
         ({"time_zone": ""}, "time_zone '' is not known"),
         ({"time_zone": None}, "time_zone None is not known"),
         ({"time_zone": ["UTC"]}, "time_zone ['UTC'] is not known"),
+        ({"days": ["sat", "saturn"]}, "days must be a list of mon, tue, wed, thu, fri, sat, sun, or of their full names such as saturday, not ['sat', 'saturn']"),
+        ({"days": ["sat", 7]}, "days must be a list of mon, tue, wed, thu, fri, sat, sun, or of their full names such as saturday, not ['sat', 7]"),
+        ({"days": "sat"}, "days must be a list of mon, tue, wed, thu, fri, sat, sun, or of their full names such as saturday, not 'sat'"),
         ({"nth": 2}, "nth needs days: it says which of these weekdays of the month"),
         ({"days": ["sat"], "nth": 6}, "nth must be a list of last, 1, 2, 3, 4, 5, not 6"),
         ({"days": ["sat"], "nth": [True]}, "nth must be a list"),
@@ -292,3 +295,8 @@ def test_the_next_change_is_the_first_one_and_never_in_the_past(case: tuple[str,
         assert at % 60 == 0
         shown = datetime.fromtimestamp(at, zoneinfo.ZoneInfo(zone))
         assert slowly_open(given, shown) is one.contains(at) is not opened
+
+
+def test_a_day_has_two_names() -> None:
+    names = [windows.load_windows({"days": [name]})[0].days for name in ("sat", "Saturday", "SAT ", "monday", "sun")]
+    assert names == [(5,), (5,), (5,), (0,), (6,)]
