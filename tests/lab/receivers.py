@@ -2,10 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Receivers of notifications on loopback: HTTPS with a certificate authority of its own, and SMTP."""
+"""Receivers of notifications on loopback: HTTPS with a certificate authority of its own, SMTP, and a proxy in front of them."""
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import email
 import email.policy
 import http.server
@@ -22,7 +24,7 @@ from aiosmtpd.controller import Controller
 
 
 class Authority(t.NamedTuple):
-    """A certificate authority, and a certificate for 127.0.0.1 that it has signed."""
+    """A certificate authority, and a certificate for 127.0.0.1 and hooks.example.com that it has signed."""
 
     certificate: str
     server: str
@@ -33,7 +35,7 @@ def authority(folder: pathlib.Path) -> Authority:
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
     _openssl(folder, "req", "-x509", *key, "-subj", "/CN=test authority", "-keyout", "ca.key", "-out", "ca.pem")
     _openssl(folder, "req", *key[:-2], "-subj", "/CN=receiver", "-keyout", "server.key", "-out", "server.csr")
-    (folder / "names").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
+    (folder / "names").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:hooks.example.com\n")
     signing = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names"]
     _openssl(folder, "x509", "-req", "-in", "server.csr", *signing, "-out", "server.crt")
     (folder / "server.pem").write_text((folder / "server.crt").read_text() + (folder / "server.key").read_text())
@@ -81,6 +83,51 @@ class Https:
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+class Proxy:
+    """An HTTP proxy with a password. It tunnels (CONNECT) each host to this port of loopback, as if it alone knew the host's address."""
+
+    def __init__(self, port: int, password: str) -> None:
+        self.asked: list[str] = []
+        proxy = self
+        expected = "Basic " + base64.b64encode(f"azure:{password}".encode()).decode()
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_CONNECT(self) -> None:
+                is_known = self.headers["Proxy-Authorization"] == expected
+                proxy.asked.append(f"{self.path} {'tunnelled' if is_known else 'refused'}")
+                if not is_known:
+                    self.send_error(407)
+                    return
+                self.close_connection = True
+                with socket.create_connection(("127.0.0.1", port)) as beyond:
+                    self.send_response(200)
+                    self.end_headers()
+                    back = threading.Thread(target=_copy, args=(beyond, self.connection), daemon=True)
+                    back.start()
+                    _copy(self.connection, beyond)
+                    back.join(30)
+
+            def log_message(self, *_arguments: t.Any) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://azure:{password}@127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _copy(source: socket.socket, target: socket.socket) -> None:
+    """Copy all that comes until its end. A side that is gone ends it, too."""
+    with contextlib.suppress(OSError):
+        while data := source.recv(65536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
 
 
 class Smtp:

@@ -14,7 +14,7 @@ import typing as t
 
 import pytest
 from lab.lab import Lab
-from lab.receivers import Authority, Https, Smtp, authority
+from lab.receivers import Authority, Https, Proxy, Smtp, authority
 
 Make = t.Callable[..., Lab]
 TOKEN = "s3cr3tT0kenInThePath"
@@ -46,9 +46,19 @@ def phases(texts: t.Iterable[str]) -> list[str]:
     return [phase for text in texts for phase in re.search(r"\[event \S+: ([a-z_, ]+)\]$", text)[1].split(", ")]  # type: ignore[index]
 
 
-def run(lab: Lab, *arguments: str, playbook: str = "respond", code: int = 0, ca: str = "", **variables: t.Any) -> str:
+def of_vm(receiver: Https) -> dict[str, list[str]]:
+    """The messages by the first VM of their events."""
+    found: dict[str, list[str]] = {}
+    for text in receiver.texts:
+        found.setdefault(re.split(r"\W", text)[0], []).append(text)
+    return found
+
+
+def run(lab: Lab, *arguments: str, playbook: str = "respond", code: int = 0, ca: str = "", proxy: str = "", **variables: t.Any) -> str:
     environment = lab.environment
-    lab.environment = lambda **more: environment(**({"REQUESTS_CA_BUNDLE": ca} if ca else {}), **more)  # type: ignore[method-assign]
+    # Lower case: requests prefers it to HTTPS_PROXY.
+    around = {**({"REQUESTS_CA_BUNDLE": ca} if ca else {}), **({"https_proxy": proxy, "no_proxy": ""} if proxy else {})}
+    lab.environment = lambda **more: environment(**around, **more)  # type: ignore[method-assign]
     try:
         return lab.play(f"maintenance.azure.{playbook}", *arguments, code=code, **variables)
     finally:
@@ -134,6 +144,49 @@ def test_a_receiver_delays_nothing_and_gets_it_later(make_lab: Make, known: Auth
     run(lab, ca=known.certificate)
     receiver.close()
     assert len(receiver.texts) == 1, "it was told twice"
+
+
+def test_what_is_held_or_has_failed_arrives_and_what_needs_a_person_goes_to_targets_of_its_own(make_lab: Make, known: Authority, https: Https) -> None:
+    lab = make_lab(["early", "late", "broken"], 1)
+    pager = Https(known.server)
+    lab.all["respond_notify"] = [{"name": "ops", "url": hook(https.port)}]
+    lab.all["respond_notify_failures"] = [{"name": "pager", "url": hook(pager.port)}]
+    lab.hosts["broken"]["drain_methods"] = [{"method": "command", "begin": "false", "check": "true", "undo": "true"}]
+    for vm, notice in (("early", 36000), ("late", 400)):
+        lab.simulator.event("Reboot", [vm, "stranger"], notice=notice, started_seconds=36000)
+    lab.simulator.event("Redeploy", ["broken"], notice=3000)
+    # Once without and once with an attempt left.
+    timing = lab.all["respond_timing"]
+    run(lab, ca=known.certificate, code=2, respond_timing={**timing, "retries": 1, "retry_pause": 3600})
+    of_pager = of_vm(pager)
+    assert sorted(of_pager) == ["late"] and phases(of_pager["late"]) == ["held_late"], of_pager
+    assert re.search(r"^late: reboot at .* from now is held: .*stranger", of_pager["late"][0]), of_pager
+    told = {vm: phases(texts) for vm, texts in of_vm(https).items()}
+    assert {vm: of_one[0] for vm, of_one in told.items()} == dict.fromkeys(lab.vms, "noticed")
+    assert {vm: of_one[-1] for vm, of_one in told.items()} == {"early": "held", "late": "drained", "broken": "failed"}, https.texts
+    assert re.search(r"^broken: failed for the redeployment at .*: the drain failed", of_vm(https)["broken"][-1]), https.texts
+    run(lab, ca=known.certificate, code=2, respond_timing={**timing, "retries": 0})
+    pager.close()
+    assert {vm: phases(texts) for vm, texts in of_vm(pager).items()} == {"late": ["held_late"], "broken": ["given_up"]}, pager.texts
+    assert re.search(r"^broken: draining for the redeployment at .* failed for good: .*Next: take broken out of service by hand", pager.texts[-1]), pager.texts
+    assert {vm: phases(texts) for vm, texts in of_vm(https).items()} == told, "it was told twice"
+
+
+def test_a_proxy_alone_reaches_the_receiver(make_lab: Make, known: Authority, https: Https) -> None:
+    lab = make_lab(["web1"], 1)
+    proxy = Proxy(https.port, PASSWORD)
+    lab.all["respond_notify"] = [{"name": "ops", "url": f"jsons://hooks.example.com/{TOKEN}"}]
+    lab.simulator.event("Reboot", ["web1", "stranger"], notice=36000)
+    output = run(lab, "-vvv", ca=known.certificate, proxy=proxy.url)
+    assert set(proxy.asked) == {"hooks.example.com:443 tunnelled"}, "the metadata service of a VM is asked without any proxy"
+    assert phases(https.texts) == ["noticed", "held"], https.texts
+    wrong = proxy.url.replace("azure:", "nobody:")
+    refused = run(lab, playbook="status", code=2, ca=known.certificate, proxy=wrong, respond_notify_test=True)
+    proxy.close()
+    assert "respond_notify_test: ops was not told: Tunnel connection failed: 407" in refused
+    assert proxy.asked[-1] == "hooks.example.com:443 refused"
+    for secret in (TOKEN, PASSWORD):
+        assert secret not in output + refused
 
 
 def test_a_test_message(make_lab: Make, known: Authority, https: Https) -> None:

@@ -27,6 +27,7 @@ REASONS = (
     r"timed? ?out",
     r"[Aa]uthentication\w* (?:\w+ )?failed",
     r"[Rr]emote end closed connection|[Cc]onnection reset",
+    r"Tunnel connection failed: \d{3}",
     r"error=\d{3}",
 )
 UNKNOWN = "apprise does not say why"

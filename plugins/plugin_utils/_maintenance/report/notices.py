@@ -16,8 +16,9 @@ from ..core.blocker import WAITING
 
 WORDS = (*ALARMS, *NOTIFIED_PHASES)
 SHOWN = 3
-# Characters of one sentence: more is not read on a phone.
-LONGEST = 240
+# Characters of one sentence: more is not read on a phone. A reason is cut before what to do is.
+LONGEST = 320
+LONGEST_REASON = 100
 # Lines of a digest.
 MOST_LINES = 12
 IMPACTS = {"Reboot": "rebooted", "Redeploy": "moved to another host", "Freeze": "paused", "Preempt": "evicted (Spot)", "Terminate": "deleted"}
@@ -61,7 +62,7 @@ def digest(changes: Sequence[tuple[Mapping[str, Any], Sequence[str]]], now: floa
 
 
 def _sentence(entry: Mapping[str, Any], word: str, now: float) -> str:
-    kind, vms, reason = str(entry["event_type"]), _subject(entry), entry["reason"] or "no reason given"
+    kind, vms, reason = str(entry["event_type"]), _subject(entry), printable(entry["reason"] or "no reason given", LONGEST_REASON)
     be = "is" if len(_vms(entry)) == 1 else "are"
     at = _at(entry["not_before"], now)
     if word == "noticed":
