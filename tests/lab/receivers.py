@@ -21,6 +21,7 @@ import time
 import typing as t
 
 from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult, LoginPassword
 
 
 class Authority(t.NamedTuple):
@@ -47,17 +48,23 @@ def _openssl(folder: pathlib.Path, *words: str) -> None:
 
 
 class Https:
-    """Takes what apprise posts (json://), each as a dictionary with its path. It may be slow, and it may refuse."""
+    """Takes what apprise posts (json://), each as a dictionary with its path. It may be slow, it may refuse, and it may be held."""
 
     def __init__(self, certificate: str = "", port: int = 0) -> None:
         self.seconds = 0.0
         self.status = 200
         self.got: list[dict[str, t.Any]] = []
+        self.asked: list[str] = []
+        # While it is cleared no request is answered.
+        self.answers = threading.Event()
+        self.answers.set()
         receiver = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
+                receiver.asked.append(self.path)
+                receiver.answers.wait(300)
                 time.sleep(receiver.seconds)
                 if receiver.status == 200 and not receiver.seconds:
                     receiver.got.append({"path": self.path, **json.loads(body)})
@@ -131,17 +138,21 @@ def _copy(source: socket.socket, target: socket.socket) -> None:
 
 
 class Smtp:
-    """Takes mail, each as its subject and its text."""
+    """Takes mail, each as its subject and its text; of user C(azure) alone where it has a password."""
 
-    def __init__(self) -> None:
+    def __init__(self, password: str = "") -> None:
         self.got: list[tuple[str, str]] = []
+        self._password = password
         # Its controller connects to the port that it is given, so that 0 is none.
         with socket.create_server(("127.0.0.1", 0)) as listener:
             self.port = int(listener.getsockname()[1])
-        self._controller = Controller(self, hostname="127.0.0.1", port=self.port)
+        checks = {"authenticator": _checked(password), "auth_require_tls": False} if password else {}
+        self._controller = Controller(self, hostname="127.0.0.1", port=self.port, **checks)
         self._controller.start()
 
-    async def handle_DATA(self, _server: t.Any, _session: t.Any, envelope: t.Any) -> str:
+    async def handle_DATA(self, _server: t.Any, session: t.Any, envelope: t.Any) -> str:
+        if self._password and not session.authenticated:
+            return "530 Authentication required"
         found = email.message_from_bytes(envelope.content, policy=email.policy.default)
         body = found.get_body(("plain",))
         self.got.append((str(found["Subject"]), body.get_content().strip() if body else ""))
@@ -149,3 +160,10 @@ class Smtp:
 
     def close(self) -> None:
         self._controller.stop()
+
+
+def _checked(password: str) -> t.Callable[..., AuthResult]:
+    def check(_server: t.Any, _session: t.Any, _envelope: t.Any, _mechanism: str, given: LoginPassword) -> AuthResult:
+        return AuthResult(success=(given.login, given.password) == (b"azure", password.encode()))
+
+    return check
