@@ -59,22 +59,24 @@ class ActionModule(OnController):
             return {**times, "shares": {host: _share(host) for host in hosts}}
         answers = {host: Answers(*(mapping(of_hosts[host]).get(arguments[key]) for key in ("own", "archived"))) for host in hosts}
         report = make(answers, chosen, now, text(arguments["event_id"]) or "")
-        changed = [self._write(path, FORMS[path.suffix.lower()](report).encode()) for path in files]
+        if not self._task.check_mode:
+            for path in files:
+                self._write(path, FORMS[path.suffix.lower()](report).encode())
         left_alone = [host for host, found in excluded.items() if found is True]
-        lines = tables.lines(report, left_alone, list(map(str, files)))
+        written = "Not written, because of --check" if self._task.check_mode else "Written"
+        lines = tables.lines(report, left_alone, [f"{written}: {path}" for path in files])
         wrong = grouped((host, [found]) for host, found in excluded.items() if isinstance(found, str))
         archived = [] if not text(arguments["archive"]) else [host for host, one in answers.items() if not is_answer(one.archived)]
         lost = [f"{some(archived, SHOWN)}: not archived; the reasons stand above"] if archived else []
         wrong = [f"wrong settings on {line}" for line in wrong]
         fails = "; ".join([*wrong, *([] if wrong and not hosts else _fails(report, arguments)), *lost])
-        return {"lines": lines, "report": report, "fails": fails, "changed": any(changed)}
+        return {"lines": lines, "report": report, "fails": fails, "changed": bool(files)}
 
-    def _write(self, path: pathlib.Path, content: bytes) -> bool:
+    def _write(self, path: pathlib.Path, content: bytes) -> None:
         try:
             replace_file(path, content)
         except OSError as error:
             raise ValueError(f"report_file {str(path)!r} cannot be written: {error.strerror or error}") from error
-        return True
 
 
 def _files(given: t.Any) -> list[pathlib.Path]:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import typing as t
 
 from lab.lab import Lab
@@ -20,6 +21,12 @@ def did(lab: Lab, output: str) -> t.Iterator[str]:
             yield f"{vm} was found to have no systemd"
     if (lab.folder / "status.json").exists():
         yield "status was written: " + ", ".join(vm for vm in lab.vms if vm in (lab.folder / "status.json").read_text())
+    if (lab.folder / "report.json").exists():
+        told = json.loads((lab.folder / "report.json").read_text())["vms"]
+        yield "a report was written: " + ", ".join(f"{vm} {'answered' if told[vm]['answered'] else 'is silent'}" for vm in sorted(told))
+    archive = lab.folder / "archive"
+    for entry in sorted(archive.rglob("event-*.json")):
+        yield f"archived: {entry.relative_to(archive).parts[0].split('-')[0]}"
 
 
 def _azure(lab: Lab) -> t.Iterator[str]:

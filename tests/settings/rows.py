@@ -14,7 +14,7 @@ import yaml
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "matrix"
 KINDS = ("keyword", "configuration", "command line")
-PLAYBOOKS = ("respond", "gate", "upgrade", "decide", "status", "watch")
+PLAYBOOKS = ("respond", "gate", "upgrade", "decide", "status", "report", "watch")
 # "as asked": the setting asks that nothing is done, and nothing is. "cannot matter" is not tried, and says why.
 TRIED = ("no difference", "refused", "as asked")
 OUTCOMES = (*TRIED, "cannot matter")

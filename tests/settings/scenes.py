@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import configparser
 import dataclasses
+import json
 import os
 import pathlib
 import subprocess
+import time
 import typing as t
 
 import evidence
@@ -22,9 +24,14 @@ import yaml
 from lab import warm
 from lab.lab import Lab
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import stem
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._report.entries import START, entry
+
 DEAD = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_ssh_common_args": "-o ConnectTimeout=2"}
 VMS, LONG = ("web1", "web2", "web3"), 36000
 SECONDS = 200
+# What role respond does beside its main tasks.
+PARTS = {"status": "status.yml", "decide": "decide.yml", "report": "history.yml"}
 WORK = """
 - name: Work on the VM
   ansible.builtin.copy:
@@ -78,6 +85,9 @@ class Scene:
     def _play(self, lab: Lab, setting: Setting) -> Done:
         self._prepare(lab)
         event = ""
+        if self.playbook == "report":
+            for vm in VMS:
+                _past_event(lab, vm)
         if self.playbook in ("respond", "status", "decide"):
             event = lab.simulator.event("Reboot", VMS[:2], notice=LONG, started_seconds=120 if self.waits else LONG)
         playbook = f"{ROLE}{'rolling_upgrade' if self.playbook == 'upgrade' else self.playbook}"
@@ -121,14 +131,15 @@ class Scene:
             "respond": {"respond_wait": self.waits},
             "decide": {"decide_event_id": event, "decide_action": "hold", "decide_who": "alice", "decide_why": "later"},
             "status": {"status_format": "json", "status_file": str(lab.folder / "status.json")},
+            "report": {"report_file": str(lab.folder / "report.json"), "report_archive_path": str(lab.folder / "archive")},
             "gate": {"gate_hosts": hosts},
             "upgrade": {"upgrade_hosts": hosts, "upgrade_name": "Kernel", "upgrade_tasks": str(lab.folder / "work.yml")},
         }.get(self.playbook, {})
 
     def _own_play(self, setting: Setting) -> dict[str, t.Any]:
-        include = {"name": ROLE + ("respond" if self.playbook in ("status", "decide") else self.playbook)}
-        if self.playbook in ("status", "decide"):
-            include["tasks_from"] = f"{self.playbook}.yml"
+        include = {"name": ROLE + ("respond" if self.playbook in PARTS else self.playbook)}
+        if self.playbook in PARTS:
+            include["tasks_from"] = PARTS[self.playbook]
         role: dict[str, t.Any] = {"block": [{"ansible.builtin.import_role": include}], **setting.role}
         tasks = [role]
         if self.playbook == "gate":
@@ -156,6 +167,14 @@ TASKS = {
   ansible.builtin.set_fact: {drain_tasks_state: undone}
 """,
 }
+
+
+def _past_event(lab: Lab, vm: str) -> None:
+    """Give a VM a history: an event of yesterday."""
+    folder = pathlib.Path(lab.hosts[vm]["respond_records_path"]) / "history"
+    folder.mkdir(mode=0o700, parents=True)
+    name = f"past-{vm}"
+    (folder / f"{stem(name)}.json").write_text(json.dumps(entry(name, begin=time.time() - 86400 - START, event={"resources": [vm]})))
 
 
 def _configure(folder: pathlib.Path, options: t.Mapping[tuple[str, str], str]) -> None:

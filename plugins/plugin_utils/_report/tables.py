@@ -38,11 +38,11 @@ def out_of_service(total: Total) -> str:
     return UNKNOWN if total["out_of_service_seconds"] is None else f"{duration(total['out_of_service_seconds'])}{more}"
 
 
-def lines(report: Report, left_alone: list[str], files: list[str]) -> list[str]:
+def lines(report: Report, left_alone: list[str], written: list[str]) -> list[str]:
     """Return the short form: what there was, the newest events with their times, the totals by VM, and where all of it lies."""
     asked, answered = len(report["vms"]), sum(vm["answered"] for vm in report["vms"].values())
     events = report["events"]
-    found = [f"{report['since']} to {report['until']}: {len(events) or 'no'} event{'' if len(events) == 1 else 's'}; {answered} of {asked} VMs answered."]
+    found = [f"{report['since']} to {report['until']}: {_events(len(events))}; {answered} of {asked} VMs answered."]
     for event in events[:MOST_EVENTS]:
         outcome = ending(event["outcome"]) if event["outcome"] else "not over"
         found.append(f"{event['begins'] or 'at an unknown time'}: {event['event_type']} ({outcome}), notice {notice(event['vms'])}")
@@ -50,12 +50,16 @@ def lines(report: Report, left_alone: list[str], files: list[str]) -> list[str]:
     if len(events) > MOST_EVENTS:
         found.append(f"{len(events) - MOST_EVENTS} events more: report_file writes all of them.")
     of_vms = sorted(report["totals"]["vm"], key=lambda total: total["out_of_service_seconds"] or 0.0, reverse=True)
-    found += [f"{total['name']}: {total['events']} events, out of service {out_of_service(total)}." for total in of_vms[:MOST_TOTALS]]
+    found += [f"{total['name']}: {_events(total['events'])}, out of service {out_of_service(total)}." for total in of_vms[:MOST_TOTALS]]
     silent = [host for host, vm in report["vms"].items() if not vm["answered"]]
     found += [f"Not read, so known from the archive alone, if at all: {some(silent, SHOWN_VMS)}."] if silent else []
     found += [f"Left alone (respond_exclude): {some(left_alone, SHOWN_VMS)}."] if left_alone else []
     found += [f"{host}: {problem}" for host, vm in report["vms"].items() for problem in vm["problems"]][:MOST_TOTALS]
-    return [printable_line(line) for line in [*found, *(f"Written: {file}" for file in files)]]
+    return [printable_line(line) for line in [*found, *written]]
+
+
+def _events(number: int) -> str:
+    return f"{number or 'no'} event{'' if number == 1 else 's'}"
 
 
 def notice(parts: list[Part]) -> str:

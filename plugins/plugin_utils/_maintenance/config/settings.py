@@ -198,8 +198,8 @@ def load_limits(option: str, given: Any) -> dict[str, int] | None:
     found = {str(key): plain_values.whole(value) for key, value in source.items()}
     wrong = [key for key, value in found.items() if key not in Limits._fields or value is None or not 0 <= value <= MOST.get(key, value)]
     if not isinstance(given, Mapping) or wrong:
-        keys = ", ".join(Limits._fields)
-        raise WrongInput(f"{option} must be a dictionary with {keys}, whole numbers of 0 or more ({MOST} at most), not {given!r}")
+        numbers = f"whole numbers of 0 or more (at most {MOST['entries']} entries and {MOST['bytes']} bytes)"
+        raise WrongInput(f"{option} must be a dictionary with {', '.join(Limits._fields)}, {numbers}, not {given!r}")
     return {key: value for key, value in found.items() if value is not None} or None
 
 

@@ -12,9 +12,11 @@ from unittest import mock
 import yaml
 
 
-def run_action(action: types.ModuleType, arguments: dict[str, Any], variables: dict[str, Any] | None = None, **of_templar: Any) -> dict[str, Any]:
+def run_action(
+    action: types.ModuleType, arguments: dict[str, Any], variables: dict[str, Any] | None = None, check_mode: bool = False, **of_templar: Any
+) -> dict[str, Any]:
     name = f"maintenance.azure.{action.__name__.rpartition('.')[2]}"
-    task = mock.Mock(args=arguments, check_mode=False, async_val=0, diff=False, environment=[], action=name)
+    task = mock.Mock(args=arguments, check_mode=check_mode, async_val=0, diff=False, environment=[], action=name)
     plugin = action.ActionModule(task, mock.Mock(), mock.Mock(), mock.Mock(), mock.Mock(**of_templar), None)
     found: dict[str, Any] = plugin.run(None, {"inventory_hostname": "vm1", **(variables or {})})
     return found

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from typing import Any
 from unittest import mock
 
@@ -42,8 +43,8 @@ def test_wrong_options(variables: dict[str, Any], words: str) -> None:
 @pytest.mark.parametrize("limits", [5, "many", {"entrys": 5}, {"days": "many"}, {"bytes": -1}, [1]])
 def test_limits_of_an_archive_that_are_none(limits: Any) -> None:
     found = begin({}, limits=limits)
-    words = f"report_archive_limits must be a dictionary with entries, bytes, days, each a whole number of 0 or more, not {limits!r}"
-    assert (found["failed"], found["msg"]) == (True, words)
+    words = "report_archive_limits must be a dictionary with entries, bytes, days, whole numbers of 0 or more (at most 4000 entries and "
+    assert found["failed"] and found["msg"].startswith(words) and found["msg"].endswith(f", not {limits!r}")
 
 
 def test_right_ones() -> None:
@@ -60,3 +61,12 @@ def test_its_options_are_documented() -> None:
 def test_a_misspelt_option_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     begin({"report_archve_path": "/srv/archive"})
     assert "Did you mean report_archive_path?" in capsys.readouterr().err.replace("\n", " ")
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_check_mode_writes_no_file_and_says_so(tmp_path: pathlib.Path, check_mode: bool) -> None:
+    path = tmp_path / "march.html"
+    variables = {"hostvars": HOSTS, "ansible_play_hosts_all": ["web1"]}
+    found = run_action(report_view, {"own": "read", "file": str(path)}, variables, check_mode=check_mode)
+    assert found["changed"] and path.exists() is not check_mode
+    assert found["lines"][-1] == (f"Not written, because of --check: {path}" if check_mode else f"Written: {path}")

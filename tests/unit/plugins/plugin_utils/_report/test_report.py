@@ -274,7 +274,7 @@ def test_a_spreadsheet_takes_no_cell_for_a_formula() -> None:
 
 def test_a_short_form_names_the_newest_and_where_the_rest_is() -> None:
     report = report_of(*(entry(f"E{number}", begin=number) for number in range(14)))
-    lines = tables.lines(report, [], ["/srv/report.html"])
+    lines = tables.lines(report, [], ["Written: /srv/report.html"])
     assert sum("times in UTC" in line for line in lines) == 10 and "4 events more: report_file writes all of them." in lines
     assert lines[-1] == "Written: /srv/report.html" and "web1: 14 events, out of service 56 min." in lines
     assert "notice given 15 min, used 110 s" in lines[1]
