@@ -22,6 +22,7 @@ MODE = re.compile(r"[0-7]{3,4}")
 TRUTHS = ("true", "false", "yes", "no")
 # Types of options that only one of begin, check and undo uses, by the option's name.
 OF_ONE_STEP = ("task_file", "command")
+BLANK = re.compile(r"\s")
 LONGEST = 100
 
 
@@ -103,16 +104,22 @@ def _options(entry: Mapping[str, Any], known: catalogue.Options | None, places: 
         elif about.get("type") == "task_file" and find_task_file(entry[key], places) is None:
             found.append(f"{key}: there is no file {entry[key]} in {', '.join(places)}.")
         elif about.get("address"):
-            found += _wrong_addresses(key, entry[key], about["default"])
+            found += _wrong_addresses(key, entry[key], about.get("default"))
         else:
             found += catalogue.unknown_hosts(key, entry[key], about, hosts)
     return found
 
 
 def _wrong_addresses(key: str, given: Any, default: Any) -> list[str]:
-    like, addresses = (default, [given]) if isinstance(given, str) else (default[0], given)
-    words = f"is no address of a daemon; it must be like {like}, without user, path or query."
-    return [f"{key}: {address.rpartition('@')[2][:LONGEST]!r} {words}" for address in addresses if not _is_address(address, like)]
+    """Return what is wrong with one address or several. Each must have the form of the default; an operator's own method may have none."""
+    like = next(iter(_texts(default)), "")
+    words = f"is no address of a daemon; it must be like {like or 'HOST:PORT or http://HOST:PORT'}, without user, path or query."
+    return [f"{key}: {address.rpartition('@')[2][:LONGEST]!r} {words}" for address in _texts(given) if not _is_address(address, like)]
+
+
+def _texts(given: Any) -> list[str]:
+    """Return the texts of an option: one, a list of them, or the values of a mapping."""
+    return [given] if isinstance(given, str) else plain_values.texts(list(given.values()) if isinstance(given, Mapping) else given)
 
 
 def _is_address(given: str, like: str = "HOST:PORT") -> bool:
@@ -120,7 +127,9 @@ def _is_address(given: str, like: str = "HOST:PORT") -> bool:
         host_and_port(given)
     except DaemonError:
         return False
-    return ("://" in given) == ("://" in like)
+    # A daemon that is asked by HTTP is not asked by tcp://.
+    given_form, form = (address.partition("://")[0].lower().removesuffix("s") if "://" in address else "" for address in (given, like))
+    return BLANK.search(given) is None and (not like or given_form == form)
 
 
 def _fits(value: Any, about: Mapping[str, Any]) -> bool:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from typing import Any
 
 import pytest
@@ -64,6 +65,8 @@ LIKE = "is no address of a daemon; it must be like"
     ("entry", "words"),
     [
         ({"method": "patroni", "url": "127.0.0.1:8008"}, f"url: '127.0.0.1:8008' {LIKE} http://127.0.0.1:8008, without user, path or query."),
+        ({"method": "silence", "url": "tcp://127.0.0.1:9093"}, f"url: 'tcp://127.0.0.1:9093' {LIKE} http://127.0.0.1:9093, without user, path or query."),
+        ({"method": "silence", "url": "http://am 1:9093"}, f"url: 'http://am 1:9093' {LIKE} http://127.0.0.1:9093, without user, path or query."),
         ({"method": "patroni", "url": "http://me:hunter2@127.0.0.1:8008"}, f"url: '127.0.0.1:8008' {LIKE} http://127.0.0.1:8008"),
         ({"method": "redis_sentinel", "sentinels": ["10.0.0.4:26379", "tcp://10.0.0.5:26379"]}, f"'tcp://10.0.0.5:26379' {LIKE} 127.0.0.1:26379, without"),
         ({"method": "redis_sentinel", "address": "6379"}, "address is wrong: 6379. It must be: HOST:PORT of the Redis on this VM"),
@@ -75,3 +78,23 @@ LIKE = "is no address of a daemon; it must be like"
 def test_what_is_written_in_place_of_an_address_or_a_file_is_said_and_no_secret_is_repeated(entry: dict[str, Any], words: str) -> None:
     (found,) = problems([entry], [], "linux")
     assert words in found and "hunter2" not in found
+
+
+@pytest.mark.parametrize(
+    ("given", "described", "wrong"),
+    [
+        ("lb1:80", "{type: text, address: true}", []),
+        ("https://lb1", "{type: text, address: true, default: 'http://lb1'}", []),
+        ("lb1", "{type: text, address: true}", ["lb1"]),
+        (["lb1:80", "http://a:b"], "{type: texts, address: true}", ["http://a:b"]),
+        (["lb1:80", "lb2"], "{type: texts, address: true, default: []}", ["lb2"]),
+        ({"one": "lb1"}, "{type: mapping, address: true, required: true}", ["lb1"]),
+    ],
+)
+def test_an_address_of_a_method_of_ones_own_needs_no_default(tmp_path: pathlib.Path, given: Any, described: str, wrong: list[str]) -> None:
+    (tmp_path / "own" / "balancer").mkdir(parents=True)
+    (tmp_path / "own" / "balancer" / "check.yml").write_text("[]")
+    (tmp_path / "own" / "balancer" / "options.yml").write_text(f"at: {described}\n")
+    found = problems([{"method": "balancer", "at": given}], [], "linux", ["", str(tmp_path / "own")])
+    words = f"{LIKE} HOST:PORT or http://HOST:PORT, without user, path or query."
+    assert found == [f"drain_methods, entry 1 (balancer): at: {one!r} {words}" for one in wrong]
