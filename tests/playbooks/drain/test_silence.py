@@ -106,6 +106,8 @@ def test_one_that_is_away_fails_a_drain_only_where_it_is_required(make_lab: Make
         port = listener.getsockname()[1]
     lab.hosts["web1"]["drain_methods"].insert(0, {**SILENCE, "url": f"http://127.0.0.1:{port}", "required": required})
     lab.simulator.event("Reboot", ["web1"], notice=36000, started_seconds=60)
+    checked = lab.respond("--check", code=2 if required else 0)
+    assert f"1-silence: would {'be refused' if required else 'go on without a silence, so alerts may be sent'}: " in checked
     lab.respond(respond_wait=not required, code=2 if required else 0)
     assert len(lab.simulator.approvals()) == (0 if required else 1)
     assert ("failed" if required else "recovered") in lab.phases("web1")

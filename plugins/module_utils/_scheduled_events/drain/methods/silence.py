@@ -45,6 +45,15 @@ class SilenceMethod(Method):
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
         return {"creator": task.reason, "value": _value(task)}
 
+    def would(self, machine: Machine, task: Task) -> str:
+        try:
+            there = self._ours(machine, task)
+        except MethodError as error:
+            if _is_required(task):
+                raise
+            return f"would go on without a silence, so alerts may be sent: {error}"
+        return f"would {'keep the silence' if there else 'silence alerts'} with {_matcher_text(task)}"
+
     def begin(self, machine: Machine, task: Task) -> None:
         try:
             if not self._ours(machine, task):

@@ -91,3 +91,15 @@ def test_one_that_cannot_be_asked_fails_only_where_it_is_required(status: int) -
     for step in (method.begin, method.check, method.undo):
         with pytest.raises(MethodError, match="connection refused|answered 500"):
             step(machine, task(required=True))
+
+
+def test_in_check_mode_it_asks_whether_alertmanager_answers() -> None:
+    one, method = Alertmanager(), SilenceMethod()
+    machine = one.machine()
+    assert method.would(machine, task()) == 'would silence alerts with instance=~"web1"' and one.silences == []
+    method.begin(machine, task())
+    assert method.would(machine, task()) == 'would keep the silence with instance=~"web1"'
+    one.away = True
+    assert method.would(machine, task()) == "would go on without a silence, so alerts may be sent: connection refused"
+    with pytest.raises(MethodError, match="connection refused"):
+        method.would(machine, task(required=True))
