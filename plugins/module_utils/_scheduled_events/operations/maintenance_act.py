@@ -109,15 +109,14 @@ class Acting:
             return self._failure(error)
 
     def services(self) -> Result:
-        """Return which units run that a drain method is for, if that was asked. A machine without systemd has none: this is for a hint only."""
+        """Return which units run that a drain method is for, if that was asked. It is for a hint only: nothing is said of a machine without systemd."""
         if not self._options.get("look_for_services") or self._host.system == "windows":
             return {}
         from ..drain.registry import running_units
 
         try:
             return {"services": running_units(self._machine.services)}
-        except ServiceError as error:
-            self._access.warn(printable(f"whether services run that hold state is not known: {error}", LONGEST_LINE))
+        except ServiceError:
             return {}
 
     def leave_mark(self) -> Result:

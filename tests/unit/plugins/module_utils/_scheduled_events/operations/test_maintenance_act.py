@@ -448,10 +448,9 @@ def test_it_looks_for_services_that_a_method_is_for_only_if_asked(act, monkeypat
     assert "services" not in act(observe=True)
     assert act(observe=True, look_for_services=True)["services"] == ["db.service"]
     act.vm.machine.services.refuses = "systemctl cannot be run"
-    assert "services" not in act(observe=True, look_for_services=True)
-    assert "systemctl cannot be run" in act.warnings[-1]
+    assert "services" not in act(observe=True, look_for_services=True) and act.warnings == [], "each VM without systemd would warn"
     act.vm.host.system = "windows"
-    assert "services" not in act(observe=True, look_for_services=True) and len(act.warnings) == 1
+    assert "services" not in act(observe=True, look_for_services=True)
 
 
 def test_what_a_method_has_to_tell_when_it_is_undone_is_a_warning(act, method):
