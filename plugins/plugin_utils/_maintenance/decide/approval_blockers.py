@@ -7,6 +7,7 @@ Leases of other runs and capacity are decided elsewhere (leases.py, allocation.p
 from __future__ import annotations
 
 from ....module_utils._scheduled_events.core.printable_text import shell_word
+from ..._core.short_forms import some
 from ..config import windows
 from ..config.settings import Settings
 from ..core.blocker import Blocker
@@ -34,7 +35,7 @@ def blockers(event_state: EventState, settings: Settings, now: float) -> tuple[B
         _unmanaged(event_state, settings),
         _methods(event_state),
         _contested(event_state),
-        Blocker("conflict", event_state.conflict) if event_state.conflict else None,
+        Blocker("conflict", event_state.conflict) if event_state.conflict else _denied(event_state),
         _unread(event_state),
         _window(event_state, now),
     )
@@ -65,6 +66,17 @@ def _contested(event_state: EventState) -> Blocker | None:
     else:
         way_out = "set respond_vm_id in the inventory to tell them apart"
     return Blocker("contested", f"{found[0].contested}; {way_out}", tuple(participant.host.name for participant in found), way_out=way_out)
+
+
+def _denied(event_state: EventState) -> Blocker | None:
+    """Return why an event is held that other VMs list, while its own VMs answer, are in service, and do not list it (rule 9)."""
+    hit, begun = event_state.hit, event_state.started or event_state.approved
+    if begun or not event_state.listed or any(participant.listed for participant in hit):
+        return None
+    idle = [participant.host.name for participant in hit if participant.ok and not participant.may_begin and not participant.holds_changes]
+    denying = (*event_state.contradicted, *idle)
+    names = f"listed by {some([host.name for host in event_state.seen.listed_by], 3)} only, and not for themselves by VMs that it names ({some(denying, 3)})"
+    return Blocker("conflict", f"{names}; it is not approved until one of them lists it", denying) if denying else None
 
 
 def _unmanaged(event_state: EventState, settings: Settings) -> Blocker | None:

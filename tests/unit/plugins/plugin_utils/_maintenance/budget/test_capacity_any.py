@@ -57,9 +57,10 @@ def observation(dice: random.Random, name: str, events: list[dict[str, Any]]) ->
 
 
 def drains(observation: dict[str, Any], one: dict[str, Any], policy: Any) -> bool:
-    """Whether an event needs a drain of this VM, by its own record, or else by the policy: a rule in the record of another VM counts for that VM."""
-    own = next((record["rule"] for record in observation["records"] if record["event"]["event_id"] == one["event_id"] and record["rule"]), None)
-    return own["drain"] if own else load(policy).decide(one).drain
+    """Whether an event needs a drain of this VM: by its own record while the VM is changed, or else by the policy. Other VMs' records do not count."""
+    own = next((record for record in observation["records"] if record["event"]["event_id"] == one["event_id"] and record["rule"]), None)
+    is_changed = own is not None and any(how["state"] != "undone" for how in own["methods"])
+    return own["rule"]["drain"] if own is not None and is_changed else load(policy).decide(one).drain
 
 
 def out(seen: dict[str, Any] | None, hits: list[dict[str, Any]], policy: Any = None) -> bool:

@@ -190,15 +190,13 @@ def check(dice: random.Random) -> int:
     by_id = {one["event_id"]: one for one in events}
     hits = [by_id[one["event_id"]] for one in found["events"] if one["listed"] and one["event_status"] == "Started"]
     outs = {one["host"] for one in seen if out(one, hits, "default")}
-    # Each VM by its own document, as in out(): an approval takes out those that list the event themselves.
-    lists = {one["host"]: {event["event_id"] for event in (one["observation"] or {"events": []})["events"]} for one in seen}
     starts, anyway = set(), set()
     for step in found["actions"]:
         if step["action"] == "drain":
             (anyway if is_late(found, by_id[step["event_id"]]) else starts).add(step["host"])
         elif step["action"] == "approve":
             for one in (by_id[key] for key in step["event_ids"]):
-                (anyway if is_late(found, one) else starts).update(name for name in one["resources"] if one["event_id"] in lists[name])
+                (anyway if is_late(found, one) else starts).update(one["resources"])
     if starts - outs:
         assert kept(which, [one for one in seen if one["host"] not in outs | starts | anyway]), f"{starts - outs} begin, out are {outs}, {anyway} go anyway"
     return len(starts - outs)
@@ -219,6 +217,12 @@ def search(examples: int, phases: tuple[Phase, ...] = tuple(Phase)) -> list[int]
 def test_no_plan_starts_a_drain_that_breaks_a_keep() -> None:
     # A plan that never begins a drain would also pass.
     assert sum(map(bool, search(300))) > 20
+
+
+@pytest.mark.parametrize("seed", [384, 755, 935, 4276, 3591, 4212])
+def test_fleets_that_were_judged_wrongly(seed: int) -> None:
+    # The first four by the plan: approved for VMs in service, by a VM that the event does not name. The last two by out() of the oracle.
+    check(random.Random(seed))
 
 
 @pytest.mark.parametrize(("module", "mutant"), [(budget, "unkept"), (allocation, "_is_out"), (allocation, "_why_stuck")])

@@ -62,6 +62,26 @@ def test_a_record_rules_its_own_vm_alone(rule: dict[str, Any]) -> None:
     assert not [word for word in acts(plan(seen, vm("vm2", [BOTH], [its]), policy=never)) if word.startswith("approve")]
 
 
+@pytest.mark.parametrize(
+    ("seen", "denying"),
+    [
+        # In service with a record, and a pause that needs no drain.
+        ([vm("vm1", [], [record("held", BOTH | PAUSE)])], "vm1"),
+        # One of two is drained, and the other has no record.
+        ([vm("vm1", [], [record("drained", BOTH)]), vm("vm2")], "vm2"),
+        # The same where the drained one cannot be read, and counts as drained.
+        ([vm("vm1", state="unreachable", last_observation=vm("vm1", [], [record("drained", BOTH)])["observation"]), vm("vm2")], "vm2"),
+    ],
+)
+def test_what_only_a_stranger_lists_is_not_approved_for_vms_in_service(seen: list[dict[str, Any]], denying: str) -> None:
+    its = BOTH | PAUSE if denying == "vm1" else BOTH
+    policy = [{"drain": denying != "vm1", "approve": "now" if denying == "vm1" else "after_drain", "unreachable": "drained"}]
+    found = plan(*seen, vm("vm3", [its]), policy=policy, unmanaged="ignore")
+    assert not [word for word in acts(found) if word.startswith("approve")]
+    (entry,) = found["events"]
+    assert f"listed by vm3 only, and not for themselves by VMs that it names ({denying})" in str(entry["reason"]), entry
+
+
 # --- Enabled just now ----------------------------------------------------------------------------------------------------
 
 
