@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from ...module_utils._scheduled_events.core.names import folded
 from .._controller.notifier import Sent
+from .._core.shares import few_of_each
 from .._maintenance.act.notifications import ALARMS, Notice
 from .._maintenance.core import timestamps
 from .._maintenance.report import notices as sentences
+from .._maintenance.report.event_lines import hosts_of
 
-# With more events that change at once, a target gets one message for all.
-MOST_MESSAGES = 3
+# With more events that change at once, a target gets one message for all. So does a VM alone with more, which must not take the messages of others.
+MOST_MESSAGES, OF_ONE_VM = 3, 2
 # Seconds between two messages of a pass with more events than that, and with more than a person follows.
 PAUSES = ((20, 300.0), (MOST_MESSAGES, 60.0))
 # A pass that goes on tries a target again after so many seconds.
@@ -76,9 +79,17 @@ def is_due(plan: Mapping[str, Any], notified: Notified, is_end: bool, now: float
     waiting = owed(plan, notified)
     if not waiting:
         return False
-    events = len({one["event_id"] for one in waiting} | {entry["event_id"] for entry in plan["events"] if entry["phase"] != "recovered"})
-    pause = next((seconds for most, seconds in PAUSES if events > most), 0.0)
-    return is_end or now - notified["handed_at"] >= pause or any(one["word"] in ALARMS for one in waiting)
+    told = {folded(one["event_id"]) for one in waiting}
+    alive = [entry for entry in plan["events"] if entry["phase"] != "recovered" or folded(entry["event_id"]) in told]
+    passed, count = now - notified["handed_at"], Counter(host for entry in alive for host in hosts_of(entry))
+    # A VM with many events delays no message about the others.
+    calm = [entry for entry in alive if any(count[host] <= OF_ONE_VM for host in hosts_of(entry))]
+    is_calm = any(folded(entry["event_id"]) in told for entry in calm) and passed >= _pause(len(calm))
+    return is_end or is_calm or passed >= _pause(len(alive)) or any(one["word"] in ALARMS for one in waiting)
+
+
+def _pause(events: int) -> float:
+    return next((seconds for most, seconds in PAUSES if events > most), 0.0)
 
 
 def owed(plan: Mapping[str, Any], notified: Notified) -> list[Mapping[str, Any]]:
@@ -99,12 +110,13 @@ def messages(plan: Mapping[str, Any], notified: Notified, text: Text, now: float
     found = {}
     for target, events in of_target.items():
         keys = {event: [_key(event, word, target) for word in words] for event, words in events.items()}
-        if len(events) > MOST_MESSAGES:
-            body = sentences.digest([(entries[event], words) for event, words in events.items()], now)
-            words = [word for words in events.values() for word in words]
-            found[target] = [(_message(body, words), [key for of_event in keys.values() for key in of_event])]
-        else:
-            found[target] = [(_message(_of_event(entries[event], words, text, now), words), keys[event]) for event, words in events.items()]
+        few, many = few_of_each(list(events), lambda event: hosts_of(entries[event]), len(events) if len(events) <= MOST_MESSAGES else OF_ONE_VM)
+        few, many = (few, many) if len(few) <= MOST_MESSAGES else ([], list(events))
+        found[target] = [(_message(_of_event(entries[event], events[event], text, now), events[event]), keys[event]) for event in few]
+        if many:
+            body = sentences.digest([(entries[event], events[event]) for event in many], now)
+            words = [word for event in many for word in events[event]]
+            found[target].append((_message(body, words), [key for event in many for key in keys[event]]))
     return found
 
 

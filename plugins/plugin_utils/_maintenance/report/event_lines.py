@@ -6,10 +6,11 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ....module_utils._scheduled_events.core.printable_text import LONGEST_NAME, LONGEST_TEXT, shortened
+from ....module_utils._scheduled_events.core.printable_text import LONGEST_NAME, shortened
+from ..._core.shares import few_of_each, in_turn
 from ..._core.short_forms import ending, some
 from ..core.blocker import WAITING
 from ..core.timestamps import duration
@@ -18,6 +19,10 @@ from ..decide.approval_blockers import ANYWAY
 SHOWN_HOSTS = 6
 # More events than that are an overview, which shows so many of them, and so many reasons.
 MANY, NEXT, REASONS = 20, 10, 10
+# Events of one VM that have a line each, and phases or types that are counted by name.
+OF_ONE_VM, COUNTED = 10, 8
+# Characters of a reason in an overview.
+LONGEST_REASON = 300
 # Ansible's own output puts up to eleven characters around a line.
 WIDTH = 148
 NEED_A_PERSON = ("failed", "held")
@@ -43,6 +48,19 @@ def event_line(event: Mapping[str, Any]) -> str:
     elif event["reason"] and not _says_next(event):
         line += f", {event['reason']}"
     return f"{(line + _override_note(event)).rstrip('.')}. Next: {event['next']}."
+
+
+def listed(events: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each event, few of them for each VM."""
+    kept, left = few_of_each(events, hosts_of, OF_ONE_VM)
+    names = some(list(dict.fromkeys(host for event in left for host in hosts_of(event))), SHOWN_HOSTS) or "VMs that are not managed"
+    more = f"{len(left)} more events of {names}: -e status_event_id=ID of playbook status explains one."
+    return [*map(event_line, kept), *([more] if left else [])]
+
+
+def hosts_of(event: Mapping[str, Any]) -> list[str]:
+    """Return the managed VMs of an event. What else it names is its VM's to choose."""
+    return list(event["hosts"])
 
 
 def _source(event: Mapping[str, Any]) -> str:
@@ -80,11 +98,12 @@ def overview(events: Sequence[Mapping[str, Any]], all_events: bool = False) -> l
     """Return counts, each reason that events share once, and the next events by time, or all of them with C(all_events)."""
     shared = _shared_reasons(events)
     by_time = sorted(events, key=_time)
-    lines = [f"{len(events)} events: {_counts(event['phase'] for event in events)}; {_counts(event['event_type'] or 'unknown type' for event in events)}."]
-    found = [_reason_line(phase, reason, alike) for (phase, reason), alike in sorted(shared.items(), key=_rank)]
-    most = len(found) if all_events else REASONS
-    lines += found[:most] + ([f"{len(found) - most} more reasons that events share."] if len(found) > most else [])
-    told = by_time if all_events else by_time[:NEXT]
+    lines = [f"{len(events)} events: {_counts(events, lambda event: event['phase'])}; {_counts(events, lambda event: event['event_type'] or 'unknown type')}."]
+    ranked = sorted(shared.items(), key=_rank)
+    found = ranked if all_events else in_turn(ranked, lambda item: {host for event in item[1] for host in hosts_of(event)}, REASONS)
+    lines += [_reason_line(phase, reason, alike) for (phase, reason), alike in found]
+    lines += [f"{len(ranked) - len(found)} more reasons that events share."] if len(ranked) > len(found) else []
+    told = by_time if all_events else in_turn(by_time, hosts_of, NEXT)
     lines.append("All by time:" if all_events else f"The next {len(told)} by time:")
     lines += [_short_line(event, _key(event) in shared) for event in told]
     if len(told) < len(events):
@@ -98,8 +117,14 @@ def wrapped(lines: Iterable[str]) -> list[str]:
     return [part for line in lines for part in ([line] if COMMAND.search(line) else textwrap.wrap(line, **options))]
 
 
-def _counts(values: Iterable[str]) -> str:
-    return ", ".join(f"{number} {value}" for value, number in Counter(values).most_common())
+def _counts(events: Sequence[Mapping[str, Any]], value: Callable[[Mapping[str, Any]], str]) -> str:
+    hosts: dict[str, set[str]] = {}
+    for event in events:
+        hosts.setdefault(value(event), set()).update(hosts_of(event))
+    counted = Counter(map(value, events))
+    kept = in_turn(counted.most_common(), lambda item: hosts[item[0]], COUNTED)
+    more = sum(counted.values()) - sum(number for _value, number in kept)
+    return ", ".join(f"{number} {value}" for value, number in [*kept, *([(more, "of other kinds")] if more else [])])
 
 
 def _time(event: Mapping[str, Any]) -> tuple[int, float]:
@@ -142,13 +167,13 @@ def _reason_line(phase: str, reason: str, events: Sequence[Mapping[str, Any]]) -
     names = list(dict.fromkeys(name for event in events for name in (_subjects(event) if named else event["hosts"] or event["resources"])))
     some_names = some(names, SHOWN_HOSTS) or "no VM"
     start = f"{len(events)} events {phase}" if named else f"{len(events)} events {phase}, of {some_names}"
-    return f"{start}: {shortened(reason.replace(NAMES, some_names), LONGEST_TEXT)}."
+    return f"{start}: {shortened(reason.replace(NAMES, some_names), LONGEST_REASON)}."
 
 
 def _short_line(event: Mapping[str, Any], is_shared: bool) -> str:
     """Return what a person needs to see what comes, with the reason where no other event has it."""
     names = some(event["hosts"] or event["resources"], SHOWN_HOSTS) or "no VM"
     state = "; ".join(dict.fromkeys([_when(event), event["phase"]]))
-    reason = "" if is_shared or not event["reason"] or _says_next(event) else f": {shortened(event['reason'].partition(ANYWAY)[0], LONGEST_TEXT)}"
+    reason = "" if is_shared or not event["reason"] or _says_next(event) else f": {shortened(event['reason'].partition(ANYWAY)[0], LONGEST_REASON)}"
     line = f"{event['number']}. {event['select']}: {event['event_type'] or 'unknown type'} {_source(event)}: {names}; {state}{reason}{_override_note(event)}"
     return f"{line.rstrip('.')}. Next: {shortened(event['next'], LONGEST_NAME)}."

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....module_utils._scheduled_events.core.printable_text import printable
+from ..._core.shares import in_turn
 from ..._core.short_forms import short_id, some
 from ..act.notifications import ALARMS
 from ..config.settings import NOTIFIED_PHASES
@@ -48,17 +49,18 @@ def digest(changes: Sequence[tuple[Mapping[str, Any], Sequence[str]]], now: floa
     for entry, words in changes:
         for word in words:
             found.setdefault((word, str(entry["event_type"])), []).append(entry)
-    lines = []
+    lines: list[tuple[str, list[str]]] = []
     for (word, kind), entries in sorted(found.items(), key=lambda one: (WORDS.index(one[0][0]), -len(one[1]))):
         vms = list(dict.fromkeys(str(vm) for entry in entries for vm in _vms(entry)))
         first = min(
             (str(entry["not_before"]) for entry in entries if entry["not_before"] and word in ("noticed", "held", "held_late", "drained")), default=None
         )
         times = f", from {_time(first, now)}" if first else ""
-        lines.append(_plain(f"{len(entries)} {_name(kind)} events {HEADINGS.get(word, word)}{times}: {some(vms, SHOWN)}", LONGEST))
+        lines.append((_plain(f"{len(entries)} {_name(kind)} events {HEADINGS.get(word, word)}{times}: {some(vms, SHOWN)}", LONGEST), vms))
     counts = Counter(word for word, _kind in found)
     left = [f"and {len(lines) - MOST_LINES} more lines; see playbook status"] if len(lines) > MOST_LINES else []
-    return "\n".join([f"Azure maintenance: {len(changes)} events changed ({', '.join(counts)})", *lines[:MOST_LINES], *left])
+    kept = [line for line, _vms in in_turn(lines, lambda line: line[1], MOST_LINES)]
+    return "\n".join([f"Azure maintenance: {len(changes)} events changed ({', '.join(counts)})", *kept, *left])
 
 
 def _sentence(entry: Mapping[str, Any], word: str, now: float) -> str:

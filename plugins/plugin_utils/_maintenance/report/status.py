@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....module_utils._scheduled_events.core.names import folded
-from ....module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable, printable_line
+from ....module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable, printable_line, shortened
 from ....module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ..._core import plain_values
+from ..._core.shares import few_of_each, in_turn
 from ..._core.short_forms import some
 from ..._core.wrong_input import WrongInput
 from ..._drain.kinds import findings
@@ -27,8 +28,10 @@ from .times import vm_table
 FORMATS = ("text", "json")
 # Events whose table a pass ends with.
 MOST_TABLES = 20
-# Lines about what would be done on one VM: it may list a thousand events.
+# Lines about one VM of a kind, as what would be done on it: it may list a thousand events.
 MOST_OF_ONE_VM = 10
+# Characters of a failure in a line that others follow.
+LONGEST_FAILURE = 600
 ENDED_SECONDS = 3600.0
 WINDOWS_FOLDER = r"%ProgramData%\azure-maintenance"
 BACKSLASH = "\\"
@@ -63,7 +66,7 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
     if form == "json":
         return found
     is_many = all_events is not None and len(numbered) > event_lines.MANY
-    lines = event_lines.overview(found["events"], all_events is True) if is_many else [event_line(event) for event in found["events"]]
+    lines = event_lines.overview(found["events"], all_events is True) if is_many else event_lines.listed(found["events"])
     lines += capacity_lines(found["capacity"]) + lease_lines(found["leases"])
     found["summary"]["events"] = len(numbered)
     summary = summary_lines(found["summary"])
@@ -79,7 +82,7 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
 def ended(plan: Mapping[str, Any], events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the events that have ended in the pass of this plan, the latest few."""
     ids = frozenset(map(folded, plan_ids)) if isinstance(plan_ids := plan.get("ended"), list) else frozenset()
-    return [event for event in events if folded(event["event_id"]) in ids][:MOST_TABLES]
+    return in_turn([event for event in events if folded(event["event_id"]) in ids], event_lines.hosts_of, MOST_TABLES)
 
 
 def tables(events: list[dict[str, Any]]) -> list[str]:
@@ -170,7 +173,8 @@ def lease_lines(leases: list[Mapping[str, Any]]) -> list[str]:
     for lease in leases:
         if not lease["ours"]:
             found.setdefault((lease["run"], lease["who"], lease["event_id"], lease["kind"], lease["expired"]), []).append(lease)
-    return [_lease_line(of_run) for of_run in found.values()]
+    kept, left = few_of_each(list(found.values()), lambda of_run: {lease["host"] for lease in of_run}, MOST_OF_ONE_VM)
+    return [_lease_line(of_run) for of_run in kept] + ([f"At work: {len(left)} more runs."] if left else [])
 
 
 def _lease_line(leases: list[Mapping[str, Any]]) -> str:
@@ -193,8 +197,12 @@ def _limit(group: Mapping[str, Any]) -> str:
 
 
 def failed_lines(failed: list[Mapping[str, Any]]) -> list[str]:
-    """Return the failures that fail the run."""
-    return [f"{f'FAILED {event_id}' if (event_id := item['event_id']) else 'FAILED'}: {item['reason'].rstrip('.')}." for item in failed]
+    """Return the failures that fail the run, few of them for each VM."""
+    failed, left = few_of_each(failed, lambda item: [item["host"]], MOST_OF_ONE_VM)
+    more = [f"FAILED: {len(left)} more of {some(list(dict.fromkeys(item['host'] for item in left)), SHOWN_HOSTS)}."] if left else []
+    return more + [
+        f"{f'FAILED {event_id}' if (event_id := item['event_id']) else 'FAILED'}: {shortened(item['reason'], LONGEST_FAILURE).rstrip('.')}." for item in failed
+    ]
 
 
 def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]], folders: Mapping[str, Any]) -> list[str]:

@@ -82,6 +82,26 @@ def test_many_events_are_not_a_message_each_iteration() -> None:
     assert notifying.is_due(many(2), before, False, NOW)
 
 
+def crowd(number: int, *calm: str) -> dict[str, Any]:
+    """A VM with so many events that it has made up, before and after those of the others."""
+    liar = vm("liar", [event(f"{letter}{n}", ("liar",), event_type=f"Kind{n % 20}") for letter in ("A", "Z") for n in range(number // 2)], [])
+    return plan(liar, *(vm(host, [event(f"M-{host}", (host,))], []) for host in calm), **TARGETS)
+
+
+def test_a_vm_with_hundreds_of_events_takes_no_message_of_others() -> None:
+    found = crowd(400, "vm1")
+    told = texts(found)["ops"]
+    assert len(told) <= 4 and [text for text in told if text.startswith("vm1 will be rebooted by Azure at 08:15 UTC;")], told
+    before = {**notifying.nothing(), "handed_at": NOW - 1}
+    assert notifying.is_due(found, before, False, NOW), "and delays none"
+    assert not notifying.is_due(crowd(400), before, False, NOW)
+
+
+def test_a_vm_with_hundreds_of_events_takes_no_line_of_a_digest() -> None:
+    (text,) = texts(crowd(400, "vm1", "vm2", "vm3", "vm4"))["ops"]
+    assert len(text.splitlines()) <= 14 and "4 reboot events announced, from 08:15 UTC: vm1, vm2, vm3 and 1 more" in text
+
+
 def test_no_mention_or_tag_reaches_a_chat() -> None:
     hostile = event(event_type="<!channel> @here `x`\n*b*")
     (text,) = texts(plan(vm("vm1", [hostile], []), **TARGETS))["ops"]

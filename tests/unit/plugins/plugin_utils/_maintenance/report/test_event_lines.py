@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_lines
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import ended, lease_lines, status
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import event, plan, record, vm
 
 NUMBERED = re.compile(r"[0-9]+\. ")
@@ -105,3 +105,35 @@ def test_any_overview_fits_and_counts_every_event_once(kinds: list[tuple[int, ..
     assert len(told) == (len(kinds) if all_events else 10)
     reasons = [line.split(": ", 1) for line in lines if re.match(r"[0-9]+ events [a-z]+[:,]", line)]
     assert len({tuple(one) for one in reasons}) == len(reasons)
+
+
+def crowded(**more: Any) -> dict[str, Any]:
+    """Events of the last VM, and before them hundreds that the first VM has made up, of which it has given up some."""
+    made_up = [event(f"A{one}", ("liar",), due=300 + one, event_type=f"Kind{one // 3}") for one in range(300)]
+    records = [record("failed", made_up[one], reason=f"x{one // 2} " * 600, told=[]) for one in range(100)]
+    true = event("T1", ("web1",), due=3000)
+    return plan(vm("liar", made_up, records), vm("web1", [true], [record("failed", true)]), on_drain_failure="hold", **more)
+
+
+def test_a_vm_with_hundreds_of_events_hides_no_other_vm() -> None:
+    found = crowded()
+    for all_events, most in ((None, 40), (False, 120)):
+        lines = status(found, all_events=all_events)
+        assert len(lines) <= most, len(lines)
+        assert any("t1: Reboot" in line and "by Azure: web1" in line and NUMBERED.match(line) for line in lines), "its event"
+        assert any(line.startswith("FAILED T1: web1:") for line in lines), "its failure"
+        assert any("more of liar" in line for line in lines)
+    overview = status(found, all_events=False)
+    assert "1 Reboot" in overview[0] and len(" ".join(overview[:2])) < 300
+
+
+def test_a_vm_with_many_leases_or_ended_events_hides_no_other() -> None:
+    leases = [
+        {"run": f"run{one}", "who": "x", "event_id": f"E{one}", "kind": "events", "expired": False, "ours": False, "made_at": None, "limit": None}
+        for one in range(200)
+    ]
+    lines = lease_lines([{**one, "host": "liar"} for one in leases] + [{**leases[0], "run": "true", "host": "web1"}])
+    assert len(lines) < 20 and any("run true" in line for line in lines)
+    done = [{"event_id": f"E{one}", "hosts": ["liar"]} for one in range(100)] + [{"event_id": "T1", "hosts": ["web1"]}]
+    shown = ended({"ended": [one["event_id"] for one in done]}, done)
+    assert len(shown) == 20 and done[-1] in shown

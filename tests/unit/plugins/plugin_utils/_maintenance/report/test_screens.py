@@ -200,7 +200,8 @@ def test_many_events_take_no_time() -> None:
     events = [event(f"{number:08x}-AFDC-4513-B24B-AA5F13A16123", ("vm1", "vm2")) for number in range(5000)]
     found = plan(*(vm(f"vm{part}", events[part * 1000 : part * 1000 + 1000]) for part in range(5)))
     began = time.process_time()
-    assert len(status_lines(found)) == 5001
+    # They name none of the managed VMs: a line each for a few of them.
+    assert len(status_lines(found)) < 50 < len(found["events"])
     assert time.process_time() - began < 3
 
 
