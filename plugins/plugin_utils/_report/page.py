@@ -9,26 +9,39 @@ from typing import Any
 
 import jinja2
 
+from .._core.shares import few_of_each, in_turn, places
 from .._core.short_forms import ending
 from .lanes import draw
-from .report import Event, Report
+from .report import Event, Report, Total, vms_of
 from .tables import known, notice, out_of_service
 
 TEMPLATE = pathlib.Path(__file__).with_name("page.html.j2")
 # Lanes that are drawn at once of an event, and in the whole page, and rows of its tables of times: the page stays below 5 MB.
 AT_ONCE, MOST_LANES, MOST_ROWS = 12, 1000, 2000
+# Events of the page, and of one VM where the report has more than one; and types.
+MOST_EVENTS, OF_ONE_VM, MOST_TYPES = 600, 50, 20
 
 
 def page(report: Report) -> str:
     """Return the page."""
-    lanes, rows = MOST_LANES, MOST_ROWS
-    drawings: list[tuple[Event, Any, Any]] = []
-    for event in report["events"]:
+    lanes, rows, events = MOST_LANES, MOST_ROWS, report["events"]
+    kept = in_turn(few_of_each(events, vms_of, OF_ONE_VM if len(report["vms"]) > 1 else MOST_EVENTS)[0], vms_of, MOST_EVENTS)
+    drawn: dict[str, tuple[Event, Any, Any]] = {}
+    # First what comes first of each VM: one that has made up hundreds of events leaves lanes and rows for the others.
+    for _place, event in sorted(zip(places(kept, vms_of), kept), key=lambda one: one[0]):
         shown, listed = event["vms"][:lanes], event["vms"][:rows]
         lanes, rows = lanes - len(shown), rows - len(listed)
-        drawings.append((event, draw(event, shown) if shown else None, listed))
-    values = {"report": report, "drawings": drawings, "at_once": AT_ONCE + 3, "answered": sum(vm["answered"] for vm in report["vms"].values())}
-    return _template().render(values)
+        drawn[event["event_id"]] = (event, draw(event, shown) if shown else None, listed)
+    values = {"report": report, "drawings": [drawn[event["event_id"]] for event in kept], "left": len(events) - len(kept), "at_once": AT_ONCE + 3}
+    return _template().render({**values, "types": _types(report), "answered": sum(vm["answered"] for vm in report["vms"].values())})
+
+
+def _types(report: Report) -> list[Total]:
+    """Return the sums of some types: a VM may make up hundreds."""
+    vms: dict[str, set[str]] = {}
+    for part in (part for event in report["events"] for part in event["vms"]):
+        vms.setdefault(part["event_type"], set()).add(part["vm"])
+    return in_turn(report["totals"]["type"], lambda total: vms[total["name"]], MOST_TYPES)
 
 
 @functools.cache

@@ -181,6 +181,11 @@ def _vm(given: Answers, archived: int) -> Vm:
     }
 
 
+def vms_of(event: Event) -> list[str]:
+    """Return the VMs that have told of an event, each by the name that the controller has for it."""
+    return [part["vm"] for part in event["vms"]]
+
+
 def begins(part: Part) -> str | None:
     """Return when a VM knew of an event."""
     return part["times"]["history"][0]["at"] if part["times"]["history"] else None

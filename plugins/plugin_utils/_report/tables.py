@@ -8,11 +8,12 @@ import io
 from typing import Any
 
 from ...module_utils._scheduled_events.core.printable_text import printable_line
+from .._core.shares import in_turn
 from .._core.short_forms import ending, some
 from .._maintenance.core.timestamps import duration
 from .._maintenance.report.times import vm_table
 from .parts import Part
-from .report import Report, Total
+from .report import Report, Total, vms_of
 
 MOST_EVENTS, MOST_TOTALS, SHOWN_VMS = 10, 10, 6
 UNKNOWN = "unknown"
@@ -43,7 +44,7 @@ def lines(report: Report, left_alone: list[str], written: list[str]) -> list[str
     asked, answered = len(report["vms"]), sum(vm["answered"] for vm in report["vms"].values())
     events = report["events"]
     found = [f"{report['since']} to {report['until']}: {_events(len(events))}; {answered} of {asked} VMs answered."]
-    for event in events[:MOST_EVENTS]:
+    for event in in_turn(events, vms_of, MOST_EVENTS):
         outcome = ending(event["outcome"]) if event["outcome"] else "not over"
         found.append(f"{event['begins'] or 'at an unknown time'}: {event['event_type']} ({outcome}), notice {notice(event['vms'])}")
         found += vm_table({**event}, [(part["vm"], part["times"]) for part in event["vms"]])
@@ -54,7 +55,8 @@ def lines(report: Report, left_alone: list[str], written: list[str]) -> list[str
     silent = [host for host, vm in report["vms"].items() if not vm["answered"]]
     found += [f"Not read, so known from the archive alone, if at all: {some(silent, SHOWN_VMS)}."] if silent else []
     found += [f"Left alone (respond_exclude): {some(left_alone, SHOWN_VMS)}."] if left_alone else []
-    found += [f"{host}: {problem}" for host, vm in report["vms"].items() for problem in vm["problems"]][:MOST_TOTALS]
+    problems = [(host, problem) for host, vm in report["vms"].items() for problem in vm["problems"]]
+    found += [f"{host}: {problem}" for host, problem in in_turn(problems, lambda one: one[:1], MOST_TOTALS)]
     return [printable_line(line) for line in [*found, *written]]
 
 

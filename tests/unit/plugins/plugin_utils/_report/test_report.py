@@ -125,6 +125,22 @@ def test_a_vm_speaks_for_its_own_part_alone() -> None:
     assert "tell different things of it (event_type, description)" in checked(report)
 
 
+def test_a_vm_with_thousands_of_events_hides_no_other() -> None:
+    made_up = [entry(f"A{number}", begin=600 + number, event={"event_type": f"Kind{number}"}) for number in range(2500)]
+    problems = [f"problem {number}" for number in range(9)]
+    liars = {f"evil{number}": Answers(answer(*made_up[number::3], problems=problems), None) for number in range(3)}
+    report = make({**liars, "web1": Answers(answer(entry("T1")), None)}, MARCH, NOW)
+    report["vms"]["web1"]["problems"] = ["its disk is full"]
+    lines = tables.lines(report, [])
+    assert any(line.startswith("Reboot T1, times in UTC") for line in lines) and "web1: its disk is full" in lines
+    whole = checked(report)
+    assert "event T1," in whole and "2350 more events are in the JSON and the CSV." in whole and '<th scope="row">Reboot</th>' in whole
+    assert re.search('aria-label="web1: recovered', whole), "its lane is drawn"
+    assert whole.count('<section class="event">') == 151 and len(report["events"]) == 2501 == len(tables.as_csv(report).splitlines()) - 1
+    alone = make({"evil": Answers(answer(*made_up), None)}, MARCH, NOW)
+    assert checked(alone).count('<section class="event">') == 600
+
+
 # --- What is told --------------------------------------------------------------------------------------------------------
 
 
