@@ -145,8 +145,9 @@ def _events(events: set[str]) -> str:
 
 def filled(template: str, entry: Mapping[str, Any], word: str, default: str) -> str:
     """Return the text of a message by respond_notify_message. What an event says is never taken for a field; the default text where there is no template."""
-    about = {"text": default, "phase": word, "hosts": ", ".join(map(str, entry.get("hosts") or ()))}
-    about |= {key: str(entry.get(key) or "") for key in ("event_id", "event_type", "not_before", "reason", "next")}
+    hosts = list(map(str, entry.get("hosts") or ()))
+    about = {"text": default, "phase": word, "hosts": sentences.plain(", ".join(hosts), hosts)}
+    about |= {key: sentences.plain(str(entry.get(key) or ""), hosts) for key in ("event_id", "event_type", "not_before", "reason", "next")}
     return re.sub(r"\{(\w+)\}", lambda found: about.get(found[1], found[0]), template) or default
 
 

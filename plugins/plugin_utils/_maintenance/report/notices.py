@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +26,10 @@ MOST_LINES = 12
 IMPACTS = {"Reboot": "rebooted", "Redeploy": "moved to another host", "Freeze": "paused", "Preempt": "evicted (Spot)", "Terminate": "deleted"}
 NAMES = {"Reboot": "reboot", "Redeploy": "redeployment", "Freeze": "pause", "Preempt": "eviction", "Terminate": "deletion"}
 # Nothing that an event says becomes a mention, a link or a tag in a chat.
-PLAIN = str.maketrans({"<": "(", ">": ")", "@": "(at)", "`": "'", "*": "", "|": "/"})
+PLAIN = str.maketrans({"<": "(", ">": ")", "@": "(at)", "`": "'", "*": "", "|": "/", "[": "(", "]": ")"})
+# What a chat or a mail makes a link of: an address with a scheme, or what looks like the name of a site. Names of units and files are none.
+SCHEME = re.compile(r"(?<=\w):(?=//)|(?<=mailto):", re.IGNORECASE)
+SITE = re.compile(r"[\w-]+(?:\.[\w-]+)*\.(?!(?:conf|json|log|service|sock|socket|timer|yml)\b)[^\W\d_][\w-]+")
 HEADINGS = {
     "noticed": "announced",
     "gone": "over",
@@ -39,8 +43,7 @@ def message(entry: Mapping[str, Any], words: Sequence[str], now: float) -> str:
     """Return the sentence for the last of these phases of one event, with the event and the phases at its end."""
     words = [word for word in WORDS if word in words]
     text = _sentence(entry, words[0] if words[0] in ALARMS else words[-1], now)
-    told = f"[event {short_id(str(entry['event_id']))}: {', '.join(words)}]"
-    return f"{_plain(text, LONGEST)} {told.translate(PLAIN)}"
+    return f"{plain(text, _vms(entry))} [event {plain(short_id(str(entry['event_id'])))}: {', '.join(words)}]"
 
 
 def digest(changes: Sequence[tuple[Mapping[str, Any], Sequence[str]]], now: float) -> str:
@@ -56,7 +59,7 @@ def digest(changes: Sequence[tuple[Mapping[str, Any], Sequence[str]]], now: floa
             (str(entry["not_before"]) for entry in entries if entry["not_before"] and word in ("noticed", "held", "held_late", "drained")), default=None
         )
         times = f", from {_time(first, now)}" if first else ""
-        lines.append((_plain(f"{len(entries)} {_name(kind)} events {HEADINGS.get(word, word)}{times}: {some(vms, SHOWN)}", LONGEST), vms))
+        lines.append((plain(f"{len(entries)} {_name(kind)} events {HEADINGS.get(word, word)}{times}: {some(vms, SHOWN)}", vms), vms))
     counts = Counter(word for word, _kind in found)
     left = [f"and {len(lines) - MOST_LINES} more lines; see playbook status"] if len(lines) > MOST_LINES else []
     kept = [line for line, _vms in in_turn(lines, lambda line: line[1], MOST_LINES)]
@@ -125,5 +128,8 @@ def _time(value: Any, now: float) -> str:
     return f"{moment:%H:%M} UTC" if moment.date() == today.date() else f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
-def _plain(text: str, most: int) -> str:
-    return printable(text, most).translate(PLAIN)
+def plain(text: str, names: Sequence[str] = ()) -> str:
+    """Return a short text of which no chat and no mail makes a mention, a link or a tag. Names of VMs, which may be those of sites, stay."""
+    known = set(names)
+    found = SITE.sub(lambda site: site[0] if site[0] in known else site[0].replace(".", "(.)"), SCHEME.sub("(:)", printable(text, LONGEST)))
+    return found.translate(PLAIN)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import not
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act.notifications import ALARMS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import notify_targets
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import NOTIFIED_PHASES
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import notices as sentences
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, at, event, plan, record, vm
 
 TARGETS = {"notify": False, "notify_targets": ["ops"], "notify_failures": ["pager"]}
@@ -117,6 +119,42 @@ def test_an_event_id_with_spaces_around_it_is_one_event_and_ends_no_pass(odd: st
         assert [one["event_id"] for one in notifying.owed(found, results)] == ["E2"], "it is told once, however it is written"
     tasks = plan(vm("vm1", [event("E1")], [record("drained", event_id=odd, told=[])]))
     assert {one["event_id"] for one in tasks["actions"] if one["action"] == "notify"} == {tasks["events"][0]["event_id"]}
+
+
+LURES = (
+    "sign in at https://evil.example/x",
+    "ftp://evil.example",
+    "www.evil.com",
+    "login-azure.support",
+    "[sign in](https://evil.example)",
+    "<https://evil.example|sign in>",
+    "mailto:me@evil.example",
+    "@everyone @here <!channel> <@U1> @all",
+    "`x` *b* | t |",
+    "\u0435vil.\u0440\u0444",
+)
+
+
+@pytest.mark.parametrize("lure", LURES)
+def test_no_field_of_an_event_becomes_a_link_or_a_mention(lure: str) -> None:
+    web1 = "web1.example.com"
+    names = (web1, lure)
+    its_event = event(lure, names, event_type=lure, description=lure)
+    found = plan(vm(web1, [its_event], [record("failed", its_event, reason=lure, told=[])], vm_name=web1), on_drain_failure="hold", **TARGETS)
+    (entry,) = found["events"]
+    entry.update(dict.fromkeys(("reason", "next", "outcome", "not_before"), lure))
+    made = [text for told in texts(found).values() for text in told] + [sentences.digest([(entry, ["failed", "held"])], NOW)]
+    made += [sentences.message(entry, [word], NOW) for word in (*NOTIFIED_PHASES, *ALARMS)]
+    made += [notifying.filled("{text} {reason} {event_id} {event_type} {next} {not_before} {hosts}", entry, "held", "") for _one in "1"]
+    for text in made:
+        text = re.sub(r" \[event ([^\[\]]*)\]$", r" \1", text)
+        assert not set("<>@`*|[]") & set(text), text
+        assert not re.search(r"://|\w\.[^\W\d_]{2}|mailto:", text.replace(web1, "web1")), text
+
+
+def test_names_of_vms_units_and_times_stay_as_they_are() -> None:
+    text = "web1.example.com: nginx.service failed 3.5 s after 10.0.0.4, see /etc/x.conf. Next: x"
+    assert sentences.plain(text, ["web1.example.com"]) == text
 
 
 def test_what_fails_for_good_and_what_is_held_late_goes_to_its_own_targets() -> None:
