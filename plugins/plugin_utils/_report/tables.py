@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import Any
 
 from ...module_utils._scheduled_events.core.printable_text import printable_line
@@ -17,8 +18,8 @@ from .report import Report, Total, vms_of
 
 MOST_EVENTS, MOST_TOTALS, SHOWN_VMS = 10, 10, 6
 UNKNOWN = "unknown"
-# A spreadsheet takes a cell that begins so for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# A spreadsheet takes a cell that begins so for a formula, and in some countries begins a cell at a semicolon, too.
+FORMULA = re.compile(r"(^|[;,|\t\r\n\"'])([\s\"']*)(?=[=+@\uff1d\uff0b\uff0d\uff20-])")
 PHASES = ("noticed", "held", "draining", "drained", "approved", "started", "gone", "recovering", "recovered", "failed")
 COLUMNS = (
     *("event_id", "event_type", "event_source", "vm", "phase", "outcome", "rule", "approved_by", "not_before", *PHASES),
@@ -86,4 +87,4 @@ def as_csv(report: Report) -> str:
 
 
 def _cell(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+    return FORMULA.sub(r"\1\2'", value) if isinstance(value, str) else value

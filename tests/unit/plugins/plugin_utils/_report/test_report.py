@@ -114,6 +114,38 @@ def test_no_answer_of_any_kind_stops_a_report(value: Any) -> None:
     checked(report_of(*({**entry(f"E{number}"), key: value} for number, key in enumerate(entry()))))
 
 
+FORMULAS = [
+    "=1",
+    "+1",
+    "-1",
+    "@x",
+    " =1",
+    "\t=1",
+    "\u00a0=1",
+    "x;=1",
+    "x; =1",
+    "x,=1",
+    "x\t=1",
+    '"=1',
+    'x;"=1',
+    "'=1",
+    "x|@y",
+    ";;=1",
+    "\uff1d1",
+    "x;\uff0b1",
+]
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_no_cell_is_a_formula_whatever_a_spreadsheet_takes_for_a_separator(text: str, separator: str) -> None:
+    report = report_of(entry(event={"event_type": text, "event_id": f"{text}2", "event_source": text}))
+    report["events"][0]["vms"][0].update(reasons=[{"phase": text, "at": "", "why": text}], approved_by=text, event_source=text, rule=text)
+    for row in csv.reader(io.StringIO(tables.as_csv(report)), delimiter=separator):
+        for cell in row:
+            assert cell.strip(' \t\u00a0"')[:1] not in set("=+-@\uff1d\uff0b\uff0d\uff20"), cell
+
+
 def test_a_vm_speaks_for_its_own_part_alone() -> None:
     """It may claim the event of another, and a name that is not its own."""
     lie = entry(event={"event_type": "Freeze", "description": "lie"}, vm_name="web1", course=COURSE[:2])
