@@ -108,7 +108,7 @@ class SilenceMethod(Method):
             daemon = Daemon(url.rstrip("/"), longest=8 * 1024 * 1024, ca_file=ca, username=user, password_file=password)
             reply = self.daemons(machine).request(daemon, verb, path, content, headers)
             if reply.status != 200:
-                raise MethodError(f"Alertmanager answered {reply.status}: {printable(reply.text, 200)}")
+                raise MethodError(f"Alertmanager answered {reply.status}: {printable(reply.said, 200)}")
             return reply.json() if verb != "DELETE" else None
         except (DaemonError, ValueError) as error:
             raise MethodError(printable(error, 300))

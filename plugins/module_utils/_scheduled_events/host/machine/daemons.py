@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import base64
 import errno
+import html
 import http.client
+import json
 import os
 import ssl
 import time
 import typing as t
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from ...core.bounded_json import load_bounded
 from .. import file_access
@@ -56,10 +58,20 @@ class Reply(t.NamedTuple):
     status: int
     headers: t.Mapping[str, str]
     body: bytes
+    secrets: tuple[str, ...] = ()
+    """What the request proved with who asks."""
 
     @property
     def text(self) -> str:
         return self.body.decode("utf-8", "replace")
+
+    @property
+    def said(self) -> str:
+        """Return the text for messages and records: a daemon, or what is before it, may repeat the request."""
+        text = self.text
+        for secret in self.secrets:
+            text = text.replace(secret, "***")
+        return text
 
     def json(self) -> t.Any:
         """Return the parsed body. Raise ValueError for what is not JSON, or is nested too deep."""
@@ -107,12 +119,13 @@ class LocalDaemons:
         connection = http.client.HTTPConnection(host, port)
         connection.sock = t.cast(t.Any, guard)
         try:
-            connection.request(method, path, body=body, headers={"User-Agent": "maintenance.azure", **self._authorization(daemon), **(headers or {})})
+            authorization, secrets = self._authorization(daemon)
+            connection.request(method, path, body=body, headers={"User-Agent": "maintenance.azure", **authorization, **(headers or {})})
             response = connection.getresponse()
             if guard.ended:
                 # http.client takes the end of the connection within the headers for the end of the headers.
                 raise http.client.HTTPException("the headers were cut off")
-            return Reply(response.status, {name.lower(): value for name, value in response.getheaders()}, _read_body(response, daemon.longest))
+            return Reply(response.status, {name.lower(): value for name, value in response.getheaders()}, _read_body(response, daemon.longest), secrets)
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise _failed(target, error)
         finally:
@@ -154,17 +167,25 @@ class LocalDaemons:
         guard.start(end - time.monotonic())
         return guard
 
-    def _authorization(self, daemon: Daemon) -> dict[str, str]:
+    def _authorization(self, daemon: Daemon) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Return the header, and what no message may repeat of it."""
         if daemon.token_file:
             token = self.secret(daemon.token_file)
             if not token.isascii():
                 # http.client would refuse the header, with these characters in its message.
                 raise DaemonError(f"the secret in {daemon.token_file} is not used: a token has only letters, digits and signs of ASCII")
-            return {"Authorization": f"Bearer {token}"}
+            return {"Authorization": f"Bearer {token}"}, _forms(token)
         if not daemon.password_file:
-            return {}
-        pair = f"{daemon.username}:{self.secret(daemon.password_file)}".encode("utf-8", "surrogateescape")
-        return {"Authorization": "Basic " + base64.b64encode(pair).decode("ascii")}
+            return {}, ()
+        password = self.secret(daemon.password_file)
+        pair = base64.b64encode(f"{daemon.username}:{password}".encode("utf-8", "surrogateescape")).decode("ascii")
+        return {"Authorization": f"Basic {pair}"}, (*_forms(pair), *_forms(password))
+
+
+def _forms(secret: str) -> tuple[str, ...]:
+    """Return a secret as it stands in a text, in JSON, in a URL and in HTML; nothing for an empty one."""
+    found = (secret, json.dumps(secret)[1:-1], quote(secret, safe="", errors="surrogateescape"), html.escape(secret))
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def host_and_port(given: str) -> tuple[str, int]:

@@ -201,7 +201,7 @@ class PatroniMethod(Method):
 
 
 def _said(reply: Reply) -> str:
-    return f"{reply.status} {printable(reply.text, LONGEST_ANSWER)}"
+    return f"{reply.status} {printable(reply.said, LONGEST_ANSWER)}"
 
 
 def _is_true(value: t.Any) -> bool:

@@ -5,19 +5,28 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import html
 import ipaddress
+import json
 import os
 import socket
 import ssl
 import subprocess
 import threading
 import time
+from urllib.parse import quote
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Event, MethodError, Task
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.patroni import patroni
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.silence import SilenceMethod
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import defaults
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import addresses
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.daemons import Daemon, DaemonError, LocalDaemons, host_and_port
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import local_machine
 
 METADATA, FOREIGN = "169.254.169.254", "192.0.2.7"
 OK = b'HTTP/1.1 200 OK\r\nContent-Length: 9\r\nX-Way: up\r\n\r\n{"a": 1}\n'
@@ -114,6 +123,23 @@ def test_a_daemon_that_repeats_the_request_gets_no_secret_into_an_error(tmp_path
         except DaemonError as error:
             assert "t0ken" not in str(error)
             assert str(error).startswith(f"GET http://127.0.0.1:{port}/: ")
+
+
+@pytest.mark.parametrize("form", ["{}", "user me, password {}", "Authorization: Basic {pair}", '{{"token": "{json}"}}', "?password={url}", "<td>{html}</td>"])
+def test_a_daemon_that_repeats_the_request_gets_no_secret_into_a_message(tmp_path, form):
+    password = 's3"<\u00fc cret'
+    pair = base64.b64encode(f"me:{password}".encode()).decode()
+    body = form.format(password, pair=pair, json=json.dumps(password)[1:-1], url=quote(password, safe=""), html=html.escape(password)).encode()
+    path, answer = secret(tmp_path, password), b"HTTP/1.1 401 No\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    with server(answer, answer) as (port, got):
+        options = {"url": f"http://127.0.0.1:{port}", "value": "web1", "username": "me", "password_file": path, "required": True}
+        machine = local_machine(lambda: "2026-11-27T12:00:00.000000Z", lambda words: (1, "", ""))
+        with pytest.raises(MethodError) as caught:
+            SilenceMethod().begin(machine, Task({**defaults("silence"), **options}, {}, "new", None, {}, event=Event("E1", "Reboot")))
+        reply = LocalDaemons().request(Daemon(options["url"], username="me", password_file=path), "GET", "/")
+    assert f"Basic {pair}".encode() in got[0] and reply.body == body
+    for message in (str(caught.value), patroni._said(reply)):
+        assert "401" in message and "***" in message and "s3" not in message and "cret" not in message and pair not in message
 
 
 def test_a_token_that_no_header_can_hold_is_in_no_error(tmp_path):
