@@ -25,7 +25,7 @@ REASONS = (
     r"[Cc]onnection refused",
     r"[Nn]ame or service not known|[Tt]emporary failure in name resolution|Failed to resolve",
     r"timed? ?out",
-    r"[Aa]uthentication\w* (?:\w+ )?failed",
+    r"[Aa]uthentication (?:failed|unsuccessful|credentials invalid)",
     r"[Rr]emote end closed connection|[Cc]onnection reset",
     r"Tunnel connection failed: \d{3}",
     r"error=\d{3}",
