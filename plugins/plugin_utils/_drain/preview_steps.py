@@ -80,7 +80,7 @@ class PreviewSteps(Steps):
             self._answer("failed", came.failure or answer["error"])
             return
         said = text(mapping(came.answer).get("would"))
-        self._say(said or f"would drain: {self.kind.shown(answer.get('finding'))}")
+        self._say(said or self.kind.would(answer.get("finding")))
         self._next()
 
     def _next(self) -> None:

@@ -7,7 +7,7 @@ import abc
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-from ....module_utils._scheduled_events.drain.methods.method import Option
+from ....module_utils._scheduled_events.drain.methods.method import Option, in_words
 from ....module_utils._scheduled_events.drain.methods.pasted import word
 from .. import answers
 from . import findings
@@ -90,7 +90,11 @@ class Kind:
 
     def shown(self, before: Any) -> str:
         """Return in words what it found."""
-        return ", ".join(f"{key} {value}" for key, value in before.items()) if isinstance(before, Mapping) else str(before)
+        return in_words(before)
+
+    def would(self, before: Any) -> str:
+        """Return in words what a drain would do that has found this, where its stage has not said it."""
+        return f"would drain: {self.shown(before)}"
 
     # Its stages, where it is tasks.
 

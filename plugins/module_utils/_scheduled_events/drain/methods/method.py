@@ -193,7 +193,14 @@ class Method(abc.ABC):
 
     def shown(self, finding: Values) -> str:
         """Return in words what it found."""
-        return ", ".join(f"{key} {value}" for key, value in finding.items())
+        return in_words(finding)
+
+
+def in_words(finding: t.Any) -> str:
+    """Return a finding, or a value in it, for a line that people read."""
+    if isinstance(finding, t.Mapping):
+        return ", ".join(f"{key} {in_words(value)}" for key, value in finding.items())
+    return " and ".join(map(in_words, finding)) or "none" if isinstance(finding, (list, tuple)) else str(finding)
 
 
 def reason_of(event_id: str) -> str:

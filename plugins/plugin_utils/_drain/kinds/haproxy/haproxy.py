@@ -138,6 +138,14 @@ class HAProxy(KindInParts[Place]):
             lines.append(NOT_ALLOWED)
         return ", then ".join(lines) or NOTHING
 
+    def shown(self, before: Any) -> str:
+        places = self.parts(before)
+        return super().shown(before) if places is None else _listed(places)
+
+    def would(self, before: Any) -> str:
+        out, stay = (_listed([place for place in self.parts(before) or () if (place.state == READY) is ready]) for ready in (True, False))
+        return "; ".join([f"would take out of service: {out}"] * bool(out) + [f"would leave as it is: {stay}"] * bool(stay)) or super().would(before)
+
     def view(self, observed: Sequence[Values], before: Any, options: Any) -> View:
         return view(observed, before, options)
 
@@ -175,6 +183,12 @@ class HAProxy(KindInParts[Place]):
     def _allowed(self, places: Sequence[Place], targets: Sequence[Values]) -> list[Place]:
         allowed = {place for target in targets for place in self.named(places, target, "")}
         return [place for place in places if place in allowed]
+
+
+def _listed(places: Sequence[Place]) -> str:
+    """Return in words how places were."""
+    found = [f"server {shown(one.server)} of backend {shown(one.backend)} on balancer {shown(one.balancer)} ({one.state})" for one in places[:MOST_PLACES]]
+    return ", ".join(found) + (f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else "")
 
 
 def _server(given: Mapping[str, Any], host: str) -> str:

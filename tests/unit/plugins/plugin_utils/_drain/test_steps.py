@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.registry import kind_of
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.preview_steps import PreviewSteps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import Came, Steps, failure
 from ansible_collections.maintenance.azure.tests.unit.plugins import builders
@@ -52,6 +53,9 @@ def said(state: str | None = None, **more: Any) -> Came:
     return Came(answer={"state": state, **more})
 
 
+# What HAProxy's find.yml ends with.
+FOUND = {"server": "web1", "balancers": {"lb1": {"web": {"state": "ready", "up": True}}, "lb2": {"web": {"state": "maint", "up": False}}}}
+WEB = "server web1 of backend web on balancer"
 BROKEN = Came(failed=True, message="why", failure="A task: why")
 AWAY = Came(result={"unreachable": True})
 
@@ -183,6 +187,7 @@ def test_check_mode_says_what_would_be_done(own: pathlib.Path) -> None:
     [
         (said("found", finding={"server": "web1"}, would="would set web1 to drain"), "would set web1 to drain", "draining"),
         (said("found", finding={"server": "web1"}), "would drain: server web1", "draining"),
+        (said("found", finding=FOUND), f"would take out of service: {WEB} lb1 (ready); would leave as it is: {WEB} lb2 (maint)", "draining"),
         (BROKEN, "would be refused: A task: why", "failed"),
         (said("found"), "would be refused: haproxy: find.yml must end", "failed"),
     ],
@@ -350,3 +355,16 @@ def test_a_failure_is_one_line_and_of_a_loop_the_first() -> None:
     assert failure("T", {"msg": "All", "results": [{"msg": "a"}, {"failed": True, "msg": "b"}]}) == ("All", "T: b")
     assert failure("", {}) == ("The drain failed.", "failed")
     assert failure("", {"msg": "lb1: no answer"})[1] == "lb1: no answer"
+
+
+@pytest.mark.parametrize(
+    ("kind", "finding", "words"),
+    [
+        ("haproxy", FOUND, f"{WEB} lb1 (ready), {WEB} lb2 (maint)"),
+        ("own", {"sites": {"shop": "started", "api": "stopped"}, "pools": ["a", "b"], "up": True}, "sites shop started, api stopped, pools a and b, up True"),
+        ("service", {"web.service": "active"}, "web.service active"),
+        ("own", "text", "text"),
+    ],
+)
+def test_a_finding_is_shown_in_words(kind: str, finding: Any, words: str) -> None:
+    assert kind_of(kind).shown(finding) == words
