@@ -221,6 +221,7 @@ class ActionModule(OnController):
 
     def _with_targets(self, request: pass_loop.Request, variables: t.Mapping[str, t.Any]) -> pass_loop.Request:
         """Return the request with the names of the targets, or with what keeps all of them from being told, in red at once."""
+        notifying.refuse_misspelt(self._template_of_messages(variables))
         told, failures = self._targets(variables)
         wrong = notifier.missing() if told or failures else "respond_notify_test: respond_notify has no target" if request["notify"]["test"] else ""
         if wrong:
@@ -271,13 +272,15 @@ class ActionModule(OnController):
 
     def _text(self, variables: dict[str, t.Any]) -> notifying.Text:
         """Return how the text of a message is made: by respond_notify_message, or where that fails as it is by default."""
+        template = self._template_of_messages(variables)
+        return lambda entry, word, default: printable(notifying.filled(template, entry, word, default), LONGEST_LINE)
 
+    def _template_of_messages(self, variables: t.Mapping[str, t.Any]) -> str:
         try:
-            template = str(self._templar.template(variables.get("respond_notify_message")) or "")
+            return str(self._templar.template(variables.get("respond_notify_message")) or "")
         except AnsibleError:
             Display().warning("respond_notify_message cannot be evaluated; messages have their default text")
-            template = ""
-        return lambda entry, word, default: printable(notifying.filled(template, entry, word, default), LONGEST_LINE)
+            return ""
 
     def _begin_gate(self, given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> gate_loop.GateState:
         # The settings of role respond, but leases last as long as the batch needs.

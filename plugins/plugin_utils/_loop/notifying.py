@@ -11,6 +11,8 @@ from typing import Any, TypedDict
 from ...module_utils._scheduled_events.core.names import folded
 from .._controller.notifier import Sent
 from .._core.shares import few_of_each
+from .._core.short_forms import suggestion
+from .._core.wrong_input import WrongInput
 from .._maintenance.act.notifications import ALARMS, Notice
 from .._maintenance.core import timestamps
 from .._maintenance.report import notices as sentences
@@ -143,11 +145,22 @@ def _events(events: set[str]) -> str:
     return f"event {next(iter(events))}" if len(events) == 1 else f"{len(events)} events"
 
 
+OF_EVENT = ("event_id", "event_type", "not_before", "reason", "next")
+FIELDS = ("text", "phase", "hosts", *OF_EVENT)
+
+
+def refuse_misspelt(template: str) -> None:
+    """Raise WrongInput for what is almost a field of respond_notify_message. Anything else in braces is text of the operator's."""
+    near = [f"{{{name}}}{like}" for name in re.findall(r"\{(\s*\w+\s*)\}", template) if name not in FIELDS and (like := suggestion(name.strip(), FIELDS))]
+    if near:
+        raise WrongInput(f"respond_notify_message has no field {', '.join(near)}; there are {', '.join(f'{{{name}}}' for name in FIELDS)}")
+
+
 def filled(template: str, entry: Mapping[str, Any], word: str, default: str) -> str:
     """Return the text of a message by respond_notify_message. What an event says is never taken for a field; the default text where there is no template."""
     hosts = list(map(str, entry.get("hosts") or ()))
     about = {"text": default, "phase": word, "hosts": sentences.plain(", ".join(hosts), hosts)}
-    about |= {key: sentences.plain(str(entry.get(key) or ""), hosts) for key in ("event_id", "event_type", "not_before", "reason", "next")}
+    about |= {key: sentences.plain(str(entry.get(key) or ""), hosts) for key in OF_EVENT}
     return re.sub(r"\{(\w+)\}", lambda found: about.get(found[1], found[0]), template) or default
 
 

@@ -145,6 +145,20 @@ def test_what_was_asked_for_wrongly_fails_with_a_line_that_can_be_printed(given:
     assert "exception" not in found
 
 
+@pytest.mark.parametrize(
+    ("message", "near"),
+    [("[{phase}] {evnt}", "{evnt} (did you mean event_id?)"), ("{ text } {host}", "{ text } (did you mean text?), {host} (did you mean hosts?)")],
+)
+def test_what_is_almost_a_field_of_a_message_is_refused_at_the_start(message: str, near: str) -> None:
+    play = Play(a=observed("a"))
+    play.variables["respond_notify_message"] = message
+    found = play.begin()
+    fields = "{text}, {phase}, {hosts}, {event_id}, {event_type}, {not_before}, {reason}, {next}"
+    assert (found["failed"], found["msg"]) == (True, f"respond_notify_message has no field {near}; there are {fields}")
+    play.variables["respond_notify_message"] = '{"text": "{text}"} {user} {} {{x}}'
+    assert "failed" not in play.begin(), "other braces are the operator's own"
+
+
 def test_the_tasks_that_notify_are_found_as_those_of_a_drain_method_are_and_are_a_list(tmp_path: pathlib.Path) -> None:
     (tmp_path / "notify.yml").write_text("[]")
     play = Play(a=observed("a"))
