@@ -96,7 +96,8 @@ def test_variables_of_infra_aap_configuration(everything: dict[str, t.Any]) -> N
     for variable, entries in everything["aap"].items():
         for entry in entries:
             assert set(entry) <= set(AAP["variables"][variable]["keys"]), variable
-    assert [entry["name"] for entry in everything["aap"]["controller_schedules"]] == ["Test Maintenance respond", "Test Maintenance keep enabled"]
+    schedules = ["Test Maintenance respond", "Test Maintenance history", "Test Maintenance keep enabled"]
+    assert [entry["name"] for entry in everything["aap"]["controller_schedules"]] == schedules
     made = {(one["kind"], one["name"]) for one in everything["objects"] if one["made"]}
     assert len(made) == sum(len(entries) for entries in everything["aap"].values())
 

@@ -33,7 +33,7 @@ def test_a_first_sync_that_fails_says_why_and_the_next_run_goes_on(awx: Awx) -> 
     assert f"sync project {PROJECT}: its last sync is failed" in told.lines and told.changed == 1
     done = awx.applied()
     assert awx.log.count("POST projects/update") == 1 and done.lines == told.lines
-    assert len(awx.objects["job_templates"]) == 9
+    assert len(awx.objects["job_templates"]) == 10
     assert awx.applied().changed == 0 and awx.log.count("POST projects/update") == 1
 
 

@@ -21,6 +21,7 @@ TEMPLATES = [
     "Maintenance decide",
     "Maintenance gate",
     "Maintenance rolling upgrade",
+    "Maintenance history",
     "Maintenance drill",
     "Maintenance failure report",
 ]
@@ -57,7 +58,8 @@ def test_what_is_in_it(awx: Awx) -> None:
     assert awx.one("schedules", "Maintenance keep enabled")["rrule"].endswith("FREQ=HOURLY;INTERVAL=12")
     assert awx.one("inventory_sources", "Azure")["credential"] == 3
     limits = {each["name"]: each["ask_limit_on_launch"] for each in awx.objects["job_templates"] if "ask_limit_on_launch" in each}
-    assert [name for name, asked in limits.items() if asked] == ["Maintenance status"]
+    assert [name for name, asked in limits.items() if asked] == ["Maintenance status", "Maintenance history"]
+    assert awx.one("schedules", "Maintenance history")["enabled"] is False, "there is no archive"
     nodes = {each["id"]: each for each in awx.objects["workflow_job_template_nodes"]}
     edges = {
         node["identifier"]: ([nodes[to]["identifier"] for to in node["success_nodes"]], [nodes[to]["identifier"] for to in node["failure_nodes"]])
@@ -76,6 +78,13 @@ def test_with_watchers_a_pass_over_all_is_hourly_unless_chosen(render: t.Callabl
     made = {(one["kind"], one["name"]): one["arguments"] for one in render(awx_watchers=True, **given)["objects"]}
     assert made["schedule", "Maintenance respond"]["rrule"].endswith(f"FREQ=MINUTELY;INTERVAL={minutes}")
     assert made["job_template", "Maintenance respond"]["extra_vars"] == {"respond_pass_interval": minutes * 60}
+
+
+def test_an_archive_of_the_history_is_kept_by_a_schedule(render: t.Callable[..., dict[str, t.Any]]) -> None:
+    archive = {"report_archive_path": "/srv/archive", "report_archive_host": "bastion"}
+    made = {(one["kind"], one["name"]): one["arguments"] for one in render(awx_report_archive=archive)["objects"]}
+    assert made["job_template", "Maintenance history"]["extra_vars"] == archive
+    assert made["schedule", "Maintenance history"]["enabled"] and made["schedule", "Maintenance history"]["rrule"].endswith("FREQ=WEEKLY;INTERVAL=1")
 
 
 def test_the_examples_that_are_shown(awx: Awx) -> None:

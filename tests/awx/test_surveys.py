@@ -95,7 +95,7 @@ def surveyed(default: dict[str, t.Any]) -> list[tuple[dict[str, t.Any], dict[str
 
 def test_every_question_is_an_option_of_a_role(default: dict[str, t.Any]) -> None:
     surveys = surveyed(default)
-    assert len(surveys) == 6 and sum(len(survey["spec"]) for survey, _options in surveys) >= 20
+    assert len(surveys) == 7 and sum(len(survey["spec"]) for survey, _options in surveys) >= 20
     for survey, options in surveys:
         assert problems(survey, options) == []
 
