@@ -28,7 +28,7 @@ from ..plugin_utils._maintenance.observe import expected_identity
 from ..plugin_utils._maintenance.upgrade.batches import UpgradeRequest, approvals, plan_upgrade
 from ..plugin_utils._settings import near_misses, option_types, play_keywords, tasks_files, vm_variables
 from ..plugin_utils._settings.facts import refused_hosts, why_refused, why_refused_extra
-from ..plugin_utils._settings.option_types import wrong_options
+from ..plugin_utils._settings.option_types import wrong_flags, wrong_options
 from ..plugin_utils._settings.renamed import refused_variables
 
 # Letters and digits, because run ids become part of file names on the VMs.
@@ -88,6 +88,8 @@ PLACES = {"records_path": "respond_records_path"}
 ALONE = ("begin_gate", "begin_methods", "begin_upgrade", "approvers", "check_settings")
 ONE_OF = (("begin", *ALONE, "go_on"),)
 EXCLUSIVE = (("begin", *ALONE), *((name, "go_on") for name in ALONE))
+# A run waits so long at its end.
+MOST_NOTIFY_SECONDS = 300
 SKIPPED = "a condition (when) around role respond leaves out {}: choose its VMs with the hosts of the play. Nothing was done"
 
 
@@ -141,7 +143,8 @@ class ActionModule(OnController):
             # Facts with settings override the inventory. So settings are read after the observation, from a host without such facts.
             if why_refused(variables.get("ansible_facts")):
                 return {}
-            if wrong := refused_variables(variables) or self._wrong_surroundings(variables):
+            wrong = refused_variables(variables) or self._wrong_surroundings(variables)
+            if wrong := wrong or (arguments["begin"]["only_shows"] and wrong_flags(variables, self._templar.template)):
                 raise WrongInput(wrong)
             return {"request": self._request(arguments["begin"], variables)}
         frozen = mapping(variables.get(arguments["go_on"] or "")).get("request")
@@ -195,6 +198,8 @@ class ActionModule(OnController):
         }
         request = self._with_targets(request, variables)
         timing.refuse_out_of_bounds(settings_module.load(request["settings"]))
+        if not 0 < given["notify_seconds"] <= MOST_NOTIFY_SECONDS:
+            raise WrongInput(f"respond_notify_seconds is {given['notify_seconds']:g}; it must be more than 0 and {MOST_NOTIFY_SECONDS} at most")
         if float(given["wait_timeout"]) < 0:
             raise WrongInput(f"respond_wait_timeout is {given['wait_timeout']}; it must be 0 or more seconds")
         return request

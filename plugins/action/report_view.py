@@ -51,8 +51,8 @@ class ActionModule(OnController):
         hosts = [host for host, found in excluded.items() if found is False]
         if not arguments["own"]:
             load_limits("report_archive_limits", arguments["limits"])
-            if wrong := play_keywords.refused_around_all(self._task, len(excluded)) or wrong_report(variables, self._templar.template):
-                raise ValueError(wrong)
+            if why := play_keywords.refused_around_all(self._task, len(excluded)) or wrong_report(variables, self._templar.template):
+                raise ValueError(why)
             for warning in near_misses.warnings(set(variables) - set(mapping(variables.get("ansible_facts"))), (near_misses.REPORT,)):
                 Display().warning(warning)
             times = {"since": timestamps.form(chosen.since), "until": timestamps.form(chosen.until)}
@@ -65,10 +65,9 @@ class ActionModule(OnController):
         left_alone = [host for host, found in excluded.items() if found is True]
         written = "Not written, because of --check" if self._task.check_mode else "Written"
         lines = tables.lines(report, left_alone, [f"{written}: {path}" for path in files])
-        wrong = grouped((host, [found]) for host, found in excluded.items() if isinstance(found, str))
+        wrong = [f"wrong settings on {line}" for line in grouped((host, [found]) for host, found in excluded.items() if isinstance(found, str))]
         archived = [] if not text(arguments["archive"]) else [host for host, one in answers.items() if not is_answer(one.archived)]
         lost = [f"{some(archived, SHOWN)}: not archived; the reasons stand above"] if archived else []
-        wrong = [f"wrong settings on {line}" for line in wrong]
         fails = "; ".join([*wrong, *([] if wrong and not hosts else _fails(report, arguments)), *lost])
         return {"lines": lines, "report": report, "fails": fails, "changed": bool(files)}
 

@@ -73,6 +73,10 @@ def test_a_misspelt_variable_is_warned_about_once(make_lab: Make) -> None:
     [
         ("status", {"status_format": "xml"}, "status_format must be one of text, json, not xml"),
         ("status", {"status_all_events": "perhaps"}, "status_all_events must be true or false, not perhaps"),
+        ("status", {"status_hints": "perhaps"}, "status_hints must be true or false, not perhaps"),
+        ("status", {"status_after_failure": "perhaps"}, "status_after_failure must be true or false, not perhaps"),
+        ("respond", {"respond_notify_seconds": -5}, "respond_notify_seconds is -5; it must be more than 0 and 300 at most"),
+        ("respond", {"respond_notify_message": "{{ no_such }}"}, "respond_notify_message: 'no_such' is undefined."),
         ("status", {"status_event_id": "zzzz"}, "no VM lists event zzzz or has a record of it"),
         ("status", {"respond_policy": "defualt"}, "there is no policy named 'defualt' (did you mean default?)"),
         ("status", {"respond_policy": NO_ZONE}, "(did you mean time_zone?)"),

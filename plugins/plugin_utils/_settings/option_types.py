@@ -12,7 +12,7 @@ from typing import Any
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from .._core.plain_values import plain
+from .._core.plain_values import flag, plain
 from .._core.short_forms import some
 from . import vm_variables
 from .facts import entry_points, why_refused
@@ -27,6 +27,12 @@ def wrong_options(role: str, variables: Mapping[str, Any], template: Callable[[A
         return None
     options = {name: about for name, about in (entry_points(role)["main"].get("options") or {}).items() if name not in vm_variables.NAMES}
     return "; ".join(_unevaluated(variables, template) + _wrong_types(options, variables, template)) or None
+
+
+def wrong_flags(variables: Mapping[str, Any], template: Callable[[Any], Any]) -> str | None:
+    """Return which options of playbook status are neither true nor false, or None."""
+    flags = {name: _value(variables, name, template) for name, about in entry_points("respond")["status"]["options"].items() if about["type"] == "bool"}
+    return "; ".join(f"{name} must be true or false, not {value}" for name, value in flags.items() if value is not None and flag(value) is None) or None
 
 
 # Options of entry point main that a report goes by.
@@ -88,6 +94,7 @@ OF_FLEET = (
     "respond_min_answered",
     "respond_notify",
     "respond_notify_failures",
+    "respond_notify_message",
     "respond_notify_phases",
     "respond_notify_tasks",
     "respond_only_events",
