@@ -15,7 +15,9 @@ METADATA = "169.254.169.254"
 
 
 def make_bridge() -> None:
-    run("ip", "link", "add", BRIDGE, "type", "bridge")
+    # With an address of its own: else a bridge takes the lowest of its ports', and another one when a guest is started again, and the guests that know the
+    # old one reach nobody for a minute.
+    run("ip", "link", "add", BRIDGE, "address", "02:00:00:00:00:fe", "type", "bridge")
     run("ip", "address", "add", f"{CONTROLLER}/24", "dev", BRIDGE)
     run("ip", "link", "set", BRIDGE, "up")
 
