@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+from .lab import reported
 from .lab.balancer_log import BalancerLog
 from .lab.controller import DRAIN_EVERYTHING
 from .lab.lab import Lab
@@ -39,6 +40,8 @@ def test_everything_drains_and_nobody_notices(lab: Lab) -> None:
     for kind in NOTICED:
         assert all(result.outcomes[kind].out_at_impact), f"{kind}: hit while in service"
         assert result.outcomes[kind].failed == 0, f"{kind}: users noticed"
+    # The page stays in the logs: a sample of a report.
+    print("\n".join(reported.check(lab, result.name, result.event_ids)), flush=True)
 
 
 @pytest.mark.long

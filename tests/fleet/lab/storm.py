@@ -52,6 +52,7 @@ class Result:
     seconds: float
     hit_at_once: int
     output: str
+    event_ids: list[str]
 
     def table(self) -> str:
         lines = [f"{self.name}: {self.requests} requests, {self.failed} failed, {self.seconds:.0f} s, up to {self.hit_at_once} VMs hit at once"]
@@ -89,6 +90,7 @@ def storm(lab: Lab, name: str, policy: t.Any) -> Result:
         seconds=time.time() - began,
         hit_at_once=most_at_once(happened),
         output=log.read_text()[-6000:] if run else "",
+        event_ids=list(ids),
     )
 
 
