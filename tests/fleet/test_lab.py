@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 
+from .lab.commands import run
 from .lab.lab import Lab
-from .lab.network import METADATA
+from .lab.network import BRIDGE, METADATA
 
 
 def test_each_guest_gets_its_own_document(lab: Lab) -> None:
@@ -17,6 +18,18 @@ def test_each_guest_gets_its_own_document(lab: Lab) -> None:
     url = f"http://{METADATA}/metadata/instance/compute/name?api-version=2021-02-01\\&format=text"
     for vm in lab.guests:
         assert lab.controller.ask(vm, f'python3 -c "{words}" {url}') == vm
+
+
+def test_the_bridge_keeps_its_address(lab: Lab) -> None:
+    """Guests that know another one would reach nobody for a minute."""
+    shown = ("ip", "-brief", "link", "show", BRIDGE)
+    before = run(*shown)
+    run("ip", "link", "add", "lowest", "address", "02:00:00:00:00:01", "type", "veth")
+    try:
+        run("ip", "link", "set", "lowest", "master", BRIDGE)
+        assert run(*shown) == before
+    finally:
+        run("ip", "link", "delete", "lowest")
 
 
 def test_a_pause_is_seen_by_users_and_forgotten(lab: Lab) -> None:
