@@ -18,7 +18,7 @@ import pytest
 from lab.simulator import Simulator
 
 from .conftest import ROOT, Metrics
-from .programs import NodeExporter, Prometheus, get, until
+from .programs import NodeExporter, Prometheus, get, promtool, until
 
 MONITORING = ROOT / "docs" / "monitoring"
 RULES = (MONITORING / "alerts.yml").read_text()
@@ -145,5 +145,12 @@ def test_from_an_event_to_an_alert_through_node_exporter(watcher: Watcher, expor
         assert "AzureMaintenanceWatcherStale" not in prometheus.firing()
         watcher.asker.kill()
         until(lambda: "AzureMaintenanceWatcherStale" in prometheus.firing(), "a killed watcher is not told")
+        # The question of docs/watcher.md: which node has no watcher?
+        (question,) = re.findall(r"^\$ promtool query instant \S+ '(.*)'$", (ROOT / "docs" / "watcher.md").read_text(), re.MULTILINE)
+        ask = ("query", "instant", prometheus.address, question)
+        assert promtool(*ask).stdout.strip() == b""
+        for name in read:
+            (watcher.folder / "figures" / name).unlink()
+        until(lambda: b'instance="web1"' in promtool(*ask).stdout, "a node without a watcher is not named")
     finally:
         prometheus.close()
