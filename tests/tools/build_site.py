@@ -116,7 +116,9 @@ def index() -> str:
 
     trees = {
         "Start": "README\ndocs/start\ncollections/maintenance/azure/docsite/rehearsal_guide\nplaybooks",
-        "Guides and reference": "\n".join((entries("docs/*.md"), "docs/examples/drain-methods/README", "collections/maintenance/azure/index")),
+        "Guides and reference": "\n".join(
+            (entries("docs/*.md"), "docs/examples/drain-methods/README", "docs/examples/drain-test/README", "collections/maintenance/azure/index")
+        ),
         "Roles": entries("roles/*/README.md"),
         "Execution environment": entries("extensions/**/README.md"),
         "Developers": "\n".join(("CONTRIBUTING", entries("docs/mechanisms/*.md"), "docs/TESTING", "docs/words", "CODE_OF_CONDUCT")),
