@@ -181,23 +181,9 @@ cannot_write:
   returned: success
   type: str
   version_added: 2.3.0
-endpoint:
-  description: The endpoint that answered. Null when O(endpoint=discover) found none.
-  version_added: 1.2.0
-  returned: success
-  type: str
-  sample: http://168.63.129.16
-endpoint_source:
-  description: The place where O(endpoint=discover) found the endpoint, as text. Null when O(endpoint) is an address.
-  version_added: 1.2.0
-  returned: success
-  type: str
-  sample: DHCP on eth0
-error_kind:
-  description: What went wrong, for programs. The same as in M(maintenance.azure.scheduled_events_info).
-  returned: failure
-  type: str
-  sample: no_answer
+endpoint: {type: str, returned: success, version_added: 1.2.0, description: As in M(maintenance.azure.scheduled_events_info).}
+endpoint_source: {type: str, returned: success, version_added: 1.2.0, description: As in M(maintenance.azure.scheduled_events_info).}
+error_kind: {type: str, returned: failure, description: As in M(maintenance.azure.scheduled_events_info).}
 """
 
 from functools import partial

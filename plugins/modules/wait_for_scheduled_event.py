@@ -122,34 +122,12 @@ events:
   returned: when options are valid
   type: list
   elements: dict
-document_incarnation:
-  description: The C(DocumentIncarnation) of the last document read, see M(maintenance.azure.scheduled_events_info).
-  returned: when a document was read
-  type: int
-  sample: 2
-vm_name:
-  description: This VM's own name, from O(vm_name) or from the instance metadata. Null when it is not known.
-  returned: always
-  type: str
-  sample: WestNO_0
+document_incarnation: {type: int, returned: when a document was read, description: As in M(maintenance.azure.scheduled_events_info).}
+vm_name: {type: str, returned: always, description: As in M(maintenance.azure.scheduled_events_info).}
 api_version: {type: str, returned: when a document was read, description: The version that was used., sample: "2020-07-01"}
-endpoint:
-  description: The endpoint that answered. Null when O(endpoint=discover) found none.
-  version_added: 1.2.0
-  returned: when options are valid
-  type: str
-  sample: http://168.63.129.16
-endpoint_source:
-  description: The place where O(endpoint=discover) found the endpoint, as text. Null when O(endpoint) is an address.
-  version_added: 1.2.0
-  returned: when options are valid
-  type: str
-  sample: DHCP on eth0
-error_kind:
-  description: What went wrong, for programs. The same as in M(maintenance.azure.scheduled_events_info).
-  returned: failure
-  type: str
-  sample: no_answer
+endpoint: {type: str, returned: when options are valid, version_added: 1.2.0, description: As in M(maintenance.azure.scheduled_events_info).}
+endpoint_source: {type: str, returned: when options are valid, version_added: 1.2.0, description: As in M(maintenance.azure.scheduled_events_info).}
+error_kind: {type: str, returned: failure, description: As in M(maintenance.azure.scheduled_events_info).}
 """
 
 from ansible.module_utils.basic import AnsibleModule

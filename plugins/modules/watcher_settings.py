@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: watcher_settings
-short_description: Check what is set for the watcher of a VM
+short_description: Check what is set for the watcher of a VM (internal)
 version_added: 2.2.0
 author: The maintenance.azure authors (@maintenance-azure)
 description:

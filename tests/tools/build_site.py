@@ -27,7 +27,7 @@ OWN = SOURCE / "collections" / "maintenance" / "azure"
 FOLDERS = ("docs/*.md", "docs/mechanisms/*.md", "docs/examples/**/*.md", "roles/*/README.md", "extensions/**/README.md", "*.md")
 WEB = yaml.safe_load((ROOT / "galaxy.yml").read_text())["repository"]
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
-INTERNAL = re.compile(r"^(?:- )?Internal[,. ]", re.MULTILINE)
+INTERNAL = re.compile(r"^maintenance\.azure\.\w+ \w+ -- .* \(internal\)$", re.MULTILINE)
 LICENSE_LINE = re.compile(r"^# (?:GNU General|Copyright|SPDX).*\n", re.MULTILINE)
 
 
@@ -92,21 +92,12 @@ def playbook_page() -> str:
 
 
 def internal_marked() -> int:
-    """Mark the plugins that say they are internal, on their pages and in the list; return how many there are."""
-    listed = (OWN / "index.rst").read_text()
-    count = 0
-    for path in sorted(OWN.glob("*_*.rst")):
-        text = path.read_text()
-        name, _mark, kind = path.stem.rpartition("_")
-        synopsis = text.partition("\nSynopsis\n")[2].partition("\nParameters\n")[0]
-        if kind == "role" or not INTERNAL.search(synopsis):
-            continue
-        count += 1
-        note = ".. important::\n\n   Internal: only the roles of this collection call it, and any release may change it.\n\n"
-        path.write_text(text.replace(".. contents::", f"{note}.. contents::", 1))
-        listed = re.sub(rf"(<maintenance\.azure\.{name}#{kind}>` --)", r"\1 (internal)", listed)
-    (OWN / "index.rst").write_text(listed)
-    return count
+    """Say on the pages of internal plugins what that means; return how many there are."""
+    internal = [path for path in OWN.glob("*_*.rst") if INTERNAL.search(path.read_text())]
+    note = ".. important::\n\n   Internal: only the roles of this collection call it, and any release may change it.\n\n"
+    for path in internal:
+        path.write_text(path.read_text().replace(".. contents::", f"{note}.. contents::", 1))
+    return len(internal)
 
 
 def index() -> str:
