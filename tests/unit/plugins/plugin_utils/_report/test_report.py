@@ -163,7 +163,7 @@ def test_a_vm_with_thousands_of_events_hides_no_other() -> None:
     liars = {f"evil{number}": Answers(answer(*made_up[number::3], problems=problems), None) for number in range(3)}
     report = make({**liars, "web1": Answers(answer(entry("T1")), None)}, MARCH, NOW)
     report["vms"]["web1"]["problems"] = ["its disk is full"]
-    lines = tables.lines(report, [])
+    lines = tables.lines(report, [], [])
     assert any(line.startswith("Reboot T1, times in UTC") for line in lines) and "web1: its disk is full" in lines
     whole = checked(report)
     assert "event T1," in whole and "2350 more events are in the JSON and the CSV." in whole and '<th scope="row">Reboot</th>' in whole
