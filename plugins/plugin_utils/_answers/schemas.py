@@ -151,7 +151,9 @@ SCHEMAS: Mapping[str, Schema] = {
         diff=True,
     ),
     "maintenance_history": Schema(
-        {"entries": naming(many(ENTRY), lambda entry: entry.get("event")), "problems": many(line), "now": text}, ("entries", "problems", "now")
+        # No plan repeats their names.
+        {"entries": many(ENTRY), "problems": many(line), "now": text},
+        ("entries", "problems", "now"),
     ),
     "maintenance_lease": Schema({"leases": many(text)}, ("leases",), diff=True),
     "scheduled_events_info": Schema({**ASKED, "events": EVENTS}, ("events",)),

@@ -12,8 +12,8 @@ from .._maintenance.observe.reading import read_record
 from .._maintenance.report.times import Times, between, times_of
 
 LONGEST_REASON = 200
-# Of one VM: methods, and the last reasons.
-MOST_METHODS, MOST_REASONS = 10, 5
+# Of one VM: methods, the last reasons, and names of resources, as an entry has them.
+MOST_METHODS, MOST_REASONS, MOST_NAMES = 10, 5, 50
 STATES = ("begun", "drained", "undoing", "undone")
 
 
@@ -80,7 +80,7 @@ def read_part(vm: str, entry: Any, archived: bool) -> Part | None:
     if record is None:
         return None
     event, times = record.event.values, times_of(record)
-    resources = [printable(one, LONGEST_NAME) for one in record.event.resources]
+    resources = [printable(one, LONGEST_NAME) for one in record.event.resources[:MOST_NAMES]]
     noticed = record.history[0][1] if record.history else None
     answer = timestamps.parse(times["phases"]["approved"] or times["phases"]["started"])
     first = plain_values.mapping(next(iter(plain_values.items(given.get("history"))), None))

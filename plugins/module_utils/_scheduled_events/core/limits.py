@@ -46,3 +46,5 @@ METHODS = 100
 ATTEMPTS = 1000
 # The highest revision of a record: one a second for three years. Above it, the next file name could not be formed.
 REVISION = 10**8
+# Bytes of the entries in one answer, and the separators in them, which stand for values, in texts, too. Below what the controller accepts of one answer.
+HISTORY_BYTES, HISTORY_VALUES = 12 * 1024 * 1024, 800_000

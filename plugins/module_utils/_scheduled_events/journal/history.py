@@ -66,7 +66,7 @@ def entry_of(record: Record) -> Entry:
     found["resources_count"] = len(names)
     found["rule"] = {"name": _short(rule.get("name")), "approve": _short(rule.get("approve"))}
     found["decision"] = {key: _short(decision.get(key)) for key in ("action", "who", "why", "at")} if decision else None
-    found["attempts"] = record.get("attempts")
+    found["attempts"] = whole_within(record.get("attempts"), 0, 10**9) or 0
     found["history"] = repaired_history(history if len(history) <= FIRST + LAST else history[:FIRST] + history[-LAST:])
     found["methods"] = [_method(method) for method in record["methods"][:METHODS]]
     found["ended_at"] = history[-1]["at"] if history else None
@@ -99,7 +99,7 @@ def checked(data: t.Any) -> Entry:
     resources = data["event"].get("resources")
     event = {**data["event"], "resources": resources if isinstance(resources, list) else []}
     methods = [{**method, "times": method.get("times") if isinstance(method.get("times"), dict) else {}} for method in data["methods"]]
-    found = entry_of({**data, **objects, "event": event, "methods": methods, "attempts": whole_within(data.get("attempts"), 0, 10**9)})
+    found = entry_of({**data, **objects, "event": event, "methods": methods})
     found["resources_count"] = whole_within(data.get("resources_count"), 0, 10**6) or found["resources_count"]
     return found
 

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import typing as t
 
+from ..core.limits import HISTORY_BYTES, HISTORY_VALUES
 from ..host.access import Failed, HostAccess, Result
 from ..journal.history import Entry, History, HistoryReading, checked, checked_limits, entry_of, history_of, limits_argument
 from ..journal.record_schema import RecordsError, Unreadable
@@ -53,8 +55,22 @@ def history_of_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
         raise Failed(error.message, error_kind=error.kind)
     except OSError as error:
         raise Failed(f"The archive in {files.where} cannot be used: {error}.", error_kind="records")
-    entries = [entry for entry in found.entries if _within(entry, options["since"], options["until"])]
-    return {"changed": changed, "entries": entries, "problems": found.problems, "now": host.now()}
+    within = [entry for entry in found.entries if _within(entry, options["since"], options["until"])]
+    entries = _acceptable(within)
+    left = [f"{len(within) - len(entries)} older entries are left out: all together are more than one answer may have."] if len(entries) < len(within) else []
+    return {"changed": changed, "entries": entries, "problems": left + found.problems, "now": host.now()}
+
+
+def _acceptable(entries: t.Sequence[Entry]) -> list[Entry]:
+    """Return the newest entries that the controller accepts in one answer: one with more is refused as a whole, and what is in an archive would be lost."""
+    size, values, found = 0, 0, []
+    for entry in reversed(entries):
+        text = json.dumps(entry)
+        size, values = size + len(text), values + sum(map(text.count, ",[{"))
+        if size > HISTORY_BYTES or values > HISTORY_VALUES:
+            break
+        found.append(entry)
+    return found[::-1]
 
 
 def _own(records: RecordStore, history: History) -> HistoryReading:

@@ -13,6 +13,7 @@ import threading
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import limits as on_the_vm
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
@@ -21,6 +22,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_history import history_arguments, history_of_vm
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import change_records, record_arguments
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers import limits as on_the_controller
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.answer import read_output
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT, START
 
 NAME = "event-" + EVENT.lower() + ".json"
@@ -373,10 +376,52 @@ def test_what_is_too_large_to_be_read_again_fills_no_share(files, host, monkeypa
     assert "E-41" in names_of(files, host, entries=[entry(41)], limits=limits)
 
 
-@pytest.mark.parametrize("limits", [{"entries": 5001}, {"bytes": 10**8}, {"days": -1}])
-def test_limits_beyond_what_is_read_are_refused(files, host, limits):
+def accepted(found):
+    """Return whether the controller takes an answer of the module."""
+    answer = read_output("maintenance_history", "web1", json.dumps({"changed": False, **found}))
+    return answer is not None and not json.loads(answer).get("failed")
+
+
+JUNK = (None, True, 10**30, "\ud800", ["x"], {"x": [1]})
+
+
+def test_what_an_archive_takes_it_gives_back_in_an_answer_that_is_accepted(files, host):
+    given = []
+    for number, junk in enumerate(JUNK):
+        whole = entry(1)
+        method = {"id": "1-x", "method": "x", "state": "undone", "times": {"begun": "x"}, "outside": True, "at": "x", "error": "x"}
+        for key in (*whole, "missing"):
+            given.append({**whole, key: junk, "methods": [method]} if key != "methods" else {**whole, key: junk})
+        given += [{**whole, "event": {**whole["event"], key: junk}} for key in whole["event"] if key != "event_id"]
+        given += [{**whole, "methods": [{**method, key: junk}]} for key in method]
+        given += [{**whole, "history": [{"phase": "noticed", "at": hour(1), key: junk}]} for key in ("why", "not_before", "other")]
+    given = [{**one, "event": {**one["event"], "event_id": f"E-{number}"}} for number, one in enumerate(given) if isinstance(one["event"], dict)]
+    found = run(files, host, state="kept", share="web1", entries=given, limits={"entries": 4000, "bytes": 10**7, "days": 400})
+    assert len(found["entries"]) > 100 and accepted({**found, "problems": []})
+    assert accepted(run(files, host, state="kept", share="web1"))
+
+
+def test_a_share_full_of_what_no_answer_may_have_is_read_again(files, host, monkeypatch):
+    module = "ansible_collections.maintenance.azure.plugins.plugin_utils._answers.limits."
+    monkeypatch.setattr(f"{module}VALUES", 20_000)
+    monkeypatch.setattr("ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_history.HISTORY_VALUES", 19_000)
+    commas = [entry(number) for number in range(200)]
+    for one in commas:
+        one["event"]["description"] = "," * 300
+    run(files, host, state="kept", share="web1", entries=commas, limits={"entries": 300, "bytes": 10**7, "days": 400})
+    found = run(files, host, state="kept", share="web1", limits={"entries": 300, "bytes": 10**7, "days": 400})
+    assert accepted(found) and 10 < len(found["entries"]) < 200 and "older entries are left out" in found["problems"][0]
+    assert found["entries"][-1]["event"]["event_id"] == "E-199"
+
+
+def test_what_a_vm_answers_is_below_what_is_accepted():
+    assert on_the_vm.HISTORY_BYTES < 0.8 * on_the_controller.BYTES and on_the_vm.HISTORY_VALUES < 0.9 * on_the_controller.VALUES
+
+
+@pytest.mark.parametrize("wrong", [{"entries": 5001}, {"bytes": 10**8}, {"days": -1}])
+def test_limits_beyond_what_is_read_are_refused(files, host, wrong):
     with pytest.raises(Failed, match="4000 entries and 12582912 bytes at most"):
-        run(files, host, state="kept", share="web1", entries=[entry(1)], limits={"entries": 9, "bytes": 10**6, "days": 5, **limits})
+        run(files, host, state="kept", share="web1", entries=[entry(1)], limits={"entries": 9, "bytes": 10**6, "days": 5, **wrong})
 
 
 @pytest.mark.parametrize("share", ["", ".", "..", "a/b", "../x", "Web1", "a" * 101, "x\n"])
