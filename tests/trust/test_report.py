@@ -19,7 +19,7 @@ Make = t.Callable[..., Victims]
 def entry(number: int, evil: str) -> dict[str, t.Any]:
     """What the liar's history says."""
     its_event = {**records.event(0, "liar"), "event_id": f"lie-{number}", "event_type": evil, "description": evil, "resources": [evil]}
-    phases = [{"phase": "noticed", "at": "2199-01-01T00:00:00.000000Z" if number % 2 else records.at(-60), "why": evil}]
+    phases = [{"phase": "noticed", "at": "2199-01-01T00:00:00.000000Z" if number % 2 else records.at(), "why": evil}]
     methods = [{"id": evil, "method": evil, "state": evil, "at": evil, "error": evil, "outside": True, "times": {"begun": evil}}]
     texts = dict.fromkeys(("outcome", "reason", "vm_id", "vm_name", "watcher", "approving_at"), evil)
     return {
