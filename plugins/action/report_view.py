@@ -63,8 +63,9 @@ class ActionModule(OnController):
             for path in files:
                 self._write(path, FORMS[path.suffix.lower()](report).encode())
         left_alone = [host for host, found in excluded.items() if found is True]
-        written = "Not written, because of --check" if self._task.check_mode else "Written"
-        lines = tables.lines(report, left_alone, [f"{written}: {path}" for path in files])
+        written = [f"{'Not written, because of --check' if self._task.check_mode else 'Written'}: {path}" for path in files]
+        written += ["Check mode: nothing was added to the archive."] if self._task.check_mode and text(arguments["archive"]) else []
+        lines = tables.lines(report, left_alone, written)
         wrong = [f"wrong settings on {line}" for line in grouped((host, [found]) for host, found in excluded.items() if isinstance(found, str))]
         archived = [] if not text(arguments["archive"]) else [host for host, one in answers.items() if not is_answer(one.archived)]
         lost = [f"{some(archived, SHOWN)}: not archived; the reasons stand above"] if archived else []
@@ -79,7 +80,10 @@ class ActionModule(OnController):
 
 
 def _files(given: t.Any) -> list[pathlib.Path]:
-    names = [one.strip() for one in given.split(",")] if isinstance(given, str) else [text(one) or "" for one in items(given)]
+    given = given or ""
+    names = [one.strip() for one in given.split(",")] if isinstance(given, str) else list(given) if isinstance(given, (list, tuple)) else [None]
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(f"report_file must be a list of files, or text with commas, not {given!r}")
     found = [pathlib.Path(name).expanduser() for name in names if name]
     for path in found:
         if path.suffix.lower() not in FORMS:

@@ -143,8 +143,10 @@ def test_a_run_that_makes_no_report_or_archives_nothing_is_red(idle_lab: Lab) ->
     assert made_none.format("tags nothing") in idle_lab.play(REPORT, "--tags", "nothing", code=4)
     assert made_none.format("start-at-task nonsense") in idle_lab.play(REPORT, "--start-at-task", "nonsense", code=4)
     assert "matches 'web1' and --limit web2" in idle_lab.play(REPORT, "--limit", "web2", code=4, report_vm="web1")
+    archive = {"report_archive_path": str(idle_lab.folder / "archive")}
+    assert "Check mode: nothing was added to the archive." in idle_lab.play(REPORT, "--check", **archive)
     idle_lab.hosts["bastion"] = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 9, "respond_exclude": True}
-    printed = idle_lab.play(REPORT, code=2, report_archive_path=str(idle_lab.folder / "archive"), report_archive_host="bastion")
+    printed = idle_lab.play(REPORT, code=2, report_archive_host="bastion", **archive)
     del idle_lab.hosts["bastion"]
     assert "2 of 2 VMs answered" in printed and "web1, web2: not archived; the reasons stand above" in printed
 

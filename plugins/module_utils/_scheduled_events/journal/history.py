@@ -113,13 +113,11 @@ class History:
         self.limits = limits
 
     def read_all(self) -> HistoryReading:
-        """Read every entry. What cannot be read is a problem, and hides no other entry."""
+        """Read every entry. What cannot be read is a problem, and hides no other entry. Raise OSError where the folder itself cannot be read."""
         try:
             names = self.files.names()
         except FileNotFoundError:
             return HistoryReading([], [])
-        except OSError as error:
-            return HistoryReading([], [f"The history in {self.files.where} cannot be read: {error}."])
         entries, problems = [], []
         for name in filter(FILE_NAME.fullmatch, names):
             try:

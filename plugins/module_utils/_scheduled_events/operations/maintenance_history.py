@@ -54,7 +54,8 @@ def history_of_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
     except RecordsError as error:
         raise Failed(error.message, error_kind=error.kind)
     except OSError as error:
-        raise Failed(f"The archive in {files.where} cannot be used: {error}.", error_kind="records")
+        what = "history in" if options["state"] == "read" else "archive in"
+        raise Failed(f"The {what} {files.where} cannot be used: {error}.", error_kind="records")
     within = [entry for entry in found.entries if _within(entry, options["since"], options["until"])]
     entries = _acceptable(within)
     left = [f"{len(within) - len(entries)} older entries are left out: all together are more than one answer may have."] if len(entries) < len(within) else []
@@ -76,6 +77,8 @@ def _acceptable(entries: t.Sequence[Entry]) -> list[Entry]:
 def _own(records: RecordStore, history: History) -> HistoryReading:
     """Return the entries of a VM, and its records as entries. Of an event that has both, the record counts: it is the newer one."""
     reading, past = records.read_all(), history.read_all()
+    if not reading.entered:
+        raise RecordsError(" ".join(reading.problems))
     found = {_key(entry): entry for entry in past.entries}
     found.update((_key(entry), entry) for entry in map(entry_of, reading.records))
     # Foreign and unreadable records are for status to tell.

@@ -47,6 +47,11 @@ def test_limits_of_an_archive_that_are_none(limits: Any) -> None:
     assert found["failed"] and found["msg"].startswith(words) and found["msg"].endswith(f", not {limits!r}")
 
 
+@pytest.mark.parametrize("given", [{"a": 1}, 5, [5], ["x.html", None]])
+def test_files_of_a_report_that_are_none(given: Any) -> None:
+    assert begin({}, file=given)["msg"] == f"report_file must be a list of files, or text with commas, not {given!r}"
+
+
 def test_right_ones() -> None:
     archive = {"report_archive_path": "/srv/archive", "report_archive_host": "bastion", "report_archive_become": False}
     for variables in ({}, archive, {**archive, "report_archive_host": "localhost"}):

@@ -206,7 +206,8 @@ def test_a_folder_of_others_is_not_trusted(files, host):
     files.make()
     os.mkdir(os.path.join(files.where, "history"))
     os.chmod(os.path.join(files.where, "history"), 0o777)
-    assert "may be written by any user" in history(files, host).read_all().problems[0]
+    with pytest.raises(OSError, match="may be written by any user"):
+        history(files, host).read_all()
     recovered(files, host)
     with pytest.raises(RecordsError, match="may be written by any user"):
         change(files, host, state="absent", event_id=EVENT)
@@ -298,6 +299,23 @@ def run(files, host, check_mode=False, **options):
     access = HostAccess(check_mode, pytest.fail, files=LocalFiles, host=lambda boot_id: host)
     given = {key: about.get("default") for key, about in history_arguments().items()}
     return history_of_vm({**given, "records_path": files.where, **options}, access)
+
+
+@pytest.mark.parametrize("name", ["records", "history"])
+def test_a_vm_whose_folder_cannot_be_read_is_not_taken_for_one_without_events(files, host, name):
+    files.make()
+    if name == "history":
+        pathlib.Path(files.where, name).touch()
+    else:
+        os.chmod(files.where, 0o777)
+    with pytest.raises(Failed, match=f"The {name} in .* cannot be (used|read): .*(Not a directory|may be written by any user)"):
+        run(files, host)
+
+
+def test_an_archive_that_is_a_file_is_not_taken_for_an_empty_one(files, host):
+    pathlib.Path(files.where).touch()
+    with pytest.raises(Failed, match=r"The archive in .* cannot be used: .*Not a directory"):
+        run(files, host, state="kept", share="web1", entries=[])
 
 
 def test_a_vm_tells_its_records_and_its_history_and_both_of_one_event_once(files, host):
