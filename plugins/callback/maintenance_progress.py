@@ -48,8 +48,8 @@ COLLECTION = pathlib.Path(__file__).parents[2]
 MACHINERY = tuple(f"{COLLECTION}/roles/{role}/" for role in ("respond", "observe", "drain", "approve", "recover", "gate", "upgrade"))
 # Modules whose results have records of the host that they run on.
 WITH_RECORDS = tuple(f"maintenance.azure.{module}" for module in ("maintenance_info", "maintenance_act", "maintenance_record"))
-# With status_format=json its standard output is for programs.
-STATUS_PLAY = f"{COLLECTION}/playbooks/status.yml"
+# With status_format=json or report_format=json their standard output is for programs.
+DATA_PLAYS = {f"{COLLECTION}/playbooks/{name}.yml": f"{name}_format" for name in ("status", "report")}
 # The plays of these playbooks, of the collection or of a project that is a checkout of it. They are one to a person. In respond the first observes all VMs,
 # the second has only those that act, the third reports; the last one of each has no hosts, and checks that a report was made.
 RESPOND_PLAYS = ("Take Azure VMs through maintenance", "Act and wait, unless nothing is left to do", "Report", "Check that the pass has reported")
@@ -57,19 +57,20 @@ PLAYS = {
     "/playbooks/respond.yml": RESPOND_PLAYS,
     "/playbooks/status.yml": ("Show the state of maintenance", "Check that the state was read"),
     "/playbooks/decide.yml": ("Record a manual override", "Check that the state was read"),
+    "/playbooks/report.yml": ("Report past maintenance", "Check that the report was made"),
     "/playbooks/watch.yml": ("Notice Scheduled Events within a second", "Check that the watcher was taken care of"),
 }
-STATUS_ROLE = f"{COLLECTION}/roles/respond/tasks/status.yml"
+DATA_ROLES = tuple(f"{COLLECTION}/roles/respond/tasks/{name}.yml" for name in ("status", "history"))
 # Actions whose failure is one sentence for operators.
 VERDICTS = (
     *(f"{place}{name}" for place in ("", "ansible.builtin.") for name in ("assert", "fail")),
-    *(f"maintenance.azure.{name}" for name in ("plan", "check_override", "check_settings", "check_upgrade", "status_view")),
+    *(f"maintenance.azure.{name}" for name in ("plan", "check_override", "check_settings", "check_upgrade", "report_view", "status_view")),
     *(f"maintenance.azure.watcher_{name}" for name in ("drain", "settings", "rights", "python")),
 )
 # The action whose result has the plan.
 PLAN = "maintenance.azure.plan"
-# The tasks that run maintenance_act, each with a rescue.
-ACTING = f"{COLLECTION}/roles/respond/tasks/act"
+# The tasks that run these modules, each with a rescue.
+RESCUED = {f"maintenance.azure.maintenance_{name}": f"{COLLECTION}/roles/respond/tasks/{name}" for name in ("act", "history")}
 NOTABLE = ("dark", "failures", "rescued")
 COLOURS = {"failed": C.COLOR_ERROR, "held": C.COLOR_WARN, "recovered": C.COLOR_OK}
 
@@ -125,7 +126,8 @@ class CallbackModule(Default):
         # Each batch of a play with serial begins here, and has messages of its own.
         self._repeats.clear()
         variables = play.get_variable_manager()
-        if str(play.get_path()).startswith(STATUS_PLAY) and (variables.extra_vars if variables else {}).get("status_format") == "json":
+        option = DATA_PLAYS.get(str(play.get_path()).rpartition(":")[0])
+        if option and (variables.extra_vars if variables else {}).get(option) == "json":
             self._display.everything_to_stderr()
         super().v2_playbook_on_play_start(play)
 
@@ -261,7 +263,7 @@ class CallbackModule(Default):
             self._display.display(self._dump_results({key: value for key, value in found.items() if not key.startswith("_")}, indent=2))
             return
         message = found["msg"]
-        if isinstance(message, dict) and str(result._task.get_path() or "").startswith(STATUS_ROLE):
+        if isinstance(message, dict) and str(result._task.get_path() or "").startswith(DATA_ROLES):
             # In ASCII, so that nothing in it is invisible, and it stays JSON.
             self._display.data(json.dumps(plain(message), indent=2))
             return
@@ -287,7 +289,8 @@ def _continues(before: t.Any, play: t.Any) -> bool:
 
 def _is_rescued(task: t.Any) -> bool:
     """Return whether the next task reports the failure in one line: that a VM cannot be observed is no error of the run."""
-    return (getattr(task, "resolved_action", None) or task.action) == "maintenance.azure.maintenance_act" and str(task.get_path() or "").startswith(ACTING)
+    place = RESCUED.get(getattr(task, "resolved_action", None) or task.action)
+    return place is not None and str(task.get_path() or "").startswith(place)
 
 
 def _is_verdict(task: t.Any) -> bool:

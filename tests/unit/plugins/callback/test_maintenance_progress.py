@@ -261,19 +261,23 @@ def test_a_failure_of_the_machinery_that_repeats_is_printed_once(monkeypatch: py
     assert failures == ["no answer", "no answer", "mine", "mine", "mine"]
 
 
-def test_a_vm_that_could_not_be_observed_is_no_error_of_the_run(printed: Printed) -> None:
+@pytest.mark.parametrize("name", ["act", "history"])
+def test_a_vm_that_could_not_be_observed_is_no_error_of_the_run(printed: Printed, name: str) -> None:
     """The next task reports it in one line."""
     callback = CallbackModule()
     printed.clear()
-    acted = a_result({"msg": HOSTILE, "failed": True}, "maintenance.azure.maintenance_act", f"{maintenance_progress.COLLECTION}/roles/respond/tasks/act.yml:8")
-    callback.v2_runner_on_failed(acted)
+    path = f"{maintenance_progress.COLLECTION}/roles/respond/tasks/{name}.yml:8"
+    callback.v2_runner_on_failed(a_result({"msg": HOSTILE, "failed": True}, f"maintenance.azure.maintenance_{name}", path))
     assert printed == []
 
 
 @pytest.mark.parametrize(("once", "line"), [(True, f"FAILED: {SHOWN}"), (False, f"FAILED: web1: {SHOWN}")])
 @pytest.mark.parametrize(
     "action",
-    ["ansible.builtin.fail", *(f"maintenance.azure.{name}" for name in ("plan", "check_settings", "status_view", "watcher_drain", "watcher_python"))],
+    [
+        "ansible.builtin.fail",
+        *(f"maintenance.azure.{name}" for name in ("plan", "check_settings", "report_view", "status_view", "watcher_drain", "watcher_python")),
+    ],
 )
 def test_a_failure_in_our_words_is_one_line(printed: Printed, monkeypatch: pytest.MonkeyPatch, action: str, once: bool, line: str) -> None:
     callback = CallbackModule()
@@ -297,12 +301,13 @@ def test_a_failure_without_words_says_why(printed: Printed, monkeypatch: pytest.
     assert [line.rpartition(": ")[2] for line in printed.lines()] == ["the output has been hidden", "no reason given"]
 
 
-def test_data_is_alone_on_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "tasks"), [("status", "status"), ("report", "history")])
+def test_data_is_alone_on_standard_output(monkeypatch: pytest.MonkeyPatch, name: str, tasks: str) -> None:
     shown: list[tuple[str, bool]] = []
     monkeypatch.setattr(Display, "display", lambda _self, msg, *_arguments, **named: shown.append((str(msg), bool(named.get("stderr")))))
     callback = CallbackModule()
-    callback.v2_playbook_on_play_start(a_play(f"{maintenance_progress.COLLECTION}/playbooks/status.yml:8", status_format="json"))
-    callback.v2_runner_on_ok(a_result({"msg": {"events": [HOSTILE]}}, path=f"{maintenance_progress.COLLECTION}/roles/respond/tasks/status.yml:30"))
+    callback.v2_playbook_on_play_start(a_play(f"{maintenance_progress.COLLECTION}/playbooks/{name}.yml:8", **{f"{name}_format": "json"}))
+    callback.v2_runner_on_ok(a_result({"msg": {"events": [HOSTILE]}}, path=f"{maintenance_progress.COLLECTION}/roles/respond/tasks/{tasks}.yml:30"))
     callback._display.display("PLAY RECAP")
     on_stdout = [text for text, is_stderr in shown if not is_stderr]
     assert len(on_stdout) == 1 and list(json.loads(on_stdout[0])) == ["events"]
