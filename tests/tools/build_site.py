@@ -17,8 +17,13 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import urllib.parse
 
 import yaml
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._report.page import page as report_page
+from ansible_collections.maintenance.azure.plugins.plugin_utils._report.report import make, window
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._report import entries as histories
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / ".build" / "site"
@@ -28,6 +33,12 @@ FOLDERS = ("docs/*.md", "docs/mechanisms/*.md", "docs/examples/**/*.md", "roles/
 WEB = yaml.safe_load((ROOT / "galaxy.yml").read_text())["repository"]
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 INTERNAL = re.compile(r"^maintenance\.azure\.\w+ \w+ -- .* \(internal\)$", re.MULTILINE)
+HREF = re.compile(r"""\s(?:href|src)=["']([^"'#?]+)[#?"']""")
+# Reports of generated histories: the file, what the link says, and the history.
+SAMPLES = (
+    ("storm", "A storm on six VMs", histories.storm),
+    ("month", "A month of 500 VMs, 4 MB", histories.month),
+)
 LICENSE_LINE = re.compile(r"^# (?:GNU General|Copyright|SPDX).*\n", re.MULTILINE)
 
 
@@ -91,6 +102,32 @@ def playbook_page() -> str:
     return "\n".join(parts)
 
 
+def samples_page() -> str:
+    """Return the page that leads to the samples. No page of the sources is there for Sphinx to link to."""
+    links = "\n".join(f'- <a href="samples/{name}.html">{title}</a>' for name, title, _history in SAMPLES)
+    return (
+        "# Samples of the report\n\nPages of the playbook `report`, as [History](/docs/history.md) describes them. The collection's own code has made them of "
+        f"histories that were generated, not of real VMs.\n\n{links}\n"
+    )
+
+
+def write_samples(folder: pathlib.Path) -> None:
+    folder.mkdir()
+    for name, _title, history in SAMPLES:
+        report = make(history(), window(None, None, "2026-03", histories.NOW), histories.NOW)
+        (folder / f"{name}.html").write_text(report_page(report))
+
+
+def dead_links(html: pathlib.Path) -> list[str]:
+    """Return the links of the built pages to files that are not there, whoever made them: Sphinx looks at those alone that it makes."""
+    found = set()
+    for page in html.rglob("*.html"):
+        for target in set(HREF.findall(page.read_text())):
+            if not re.match(r"[a-z]+:|//", target) and not (page.parent / urllib.parse.unquote(target)).exists():
+                found.add(f"{page.relative_to(html)}: {target} is not there")
+    return sorted(found)
+
+
 def internal_marked() -> int:
     """Say on the pages of internal plugins what that means; return how many there are."""
     internal = [path for path in OWN.glob("*_*.rst") if INTERNAL.search(path.read_text())]
@@ -106,7 +143,7 @@ def index() -> str:
         return "\n".join(str(name) for name in names if name.name not in ("start", "words", "TESTING"))
 
     trees = {
-        "Start": "README\ndocs/start\ncollections/maintenance/azure/docsite/rehearsal_guide\nplaybooks",
+        "Start": "README\ndocs/start\ncollections/maintenance/azure/docsite/rehearsal_guide\nplaybooks\nsamples",
         "Guides and reference": "\n".join(
             (entries("docs/*.md"), "docs/examples/drain-methods/README", "docs/examples/drain-test/README", "collections/maintenance/azure/index")
         ),
@@ -132,9 +169,14 @@ def main() -> int:
     copy_pages()
     count = internal_marked()
     (SOURCE / "playbooks.md").write_text(playbook_page())
+    (SOURCE / "samples.md").write_text(samples_page())
     (SOURCE / "index.md").write_text(index())
     configuration = ROOT / "tests" / "tools" / "sphinx"
     code = subprocess.run(["sphinx-build", "-q", "-W", "--keep-going", "-b", "html", "-c", configuration, SOURCE, BUILD / "html"], check=False).returncode
+    write_samples(BUILD / "html" / "samples")
+    for line in (dead := dead_links(BUILD / "html")):
+        print(line, file=sys.stderr)
+    code = code or bool(dead)
     if code == 0:
         print(f"{len(list((BUILD / 'html').rglob('*.html')))} pages, {count} plugins marked internal: .build/site/html/index.html")
     return code

@@ -71,3 +71,16 @@ def month(vms: int = 500, events_each: int = 2, together: int = 4) -> dict[str, 
             about = {"event_type": kind, "resources": names}
             found[host].append(entry(f"{number:08X}-50BB-45BF-ADB3-D78B08F259B7", course, begin, event=about))
     return {host: Answers(answer(*entries, offset=dice.uniform(-1, 1)), None) for host, entries in found.items()}
+
+
+def storm() -> dict[str, Answers]:
+    """Return the storm of docs/fleet.md on six VMs: a live migration, a reboot and a redeploy within a quarter of an hour, and a seventh VM that is down."""
+    found: dict[str, list[dict[str, Any]]] = {f"web{number}": [] for number in range(1, 7)}
+    storm_of = (("Freeze", ["web1", "web2"], 0, 9), ("Reboot", ["web3"], 240, -1), ("Redeploy", ["web4"], 420, -1))
+    for number, (kind, names, begin, seconds) in enumerate(storm_of):
+        for place, host in enumerate(names):
+            course = tuple((phase, second + 7 * place if second else 0) for phase, second in COURSE)
+            about = {"event_type": kind, "resources": names, "duration_in_seconds": seconds}
+            found[host].append(entry(f"{number:08X}-7A51-4C0E-9D0B-1E5B33F6A2C4", course, begin, event=about))
+    answers = {host: Answers(answer(*entries), None) for host, entries in found.items()}
+    return {**answers, "web7": Answers({"failed": True, "msg": "Connection timed out"}, None)}
