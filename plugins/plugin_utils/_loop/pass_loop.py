@@ -366,9 +366,10 @@ def _preview(state: State, drains: Sequence[Mapping[str, Any]]) -> State:
 
 
 def _with_refused_drains(plan: dict[str, Any], assigned: Mapping[str, Taken], results: Results) -> dict[str, Any]:
-    """Return the plan with the drains that would be refused: a rehearsal that ends well must have found none."""
+    """Return the plan with the drains that would be refused, or could not be asked: a rehearsal that ends well must have found none."""
     answers = {host: plain_values.mapping(results(host).drained) for host in assigned}
-    refused = [f"{host}: its drain would be refused: {answer.get('error')}" for host, answer in answers.items() if answer.get("state") == "failed"]
+    words = {"failed": "its drain would be refused", "unreachable": "what its drain would do is not known"}
+    refused = [f"{host}: {words[answer['state']]}: {answer.get('error')}" for host, answer in answers.items() if answer.get("state") in words]
     return {**plan, "fails": [*plan["fails"], *refused]}
 
 

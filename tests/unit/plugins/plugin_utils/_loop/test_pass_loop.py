@@ -194,7 +194,14 @@ def test_in_check_mode_it_ends_with_what_it_would_do(monkeypatch: pytest.MonkeyP
     assert len(its.planned) == 1
 
 
-@pytest.mark.parametrize(("state", "fails"), [("draining", []), ("failed", ["vm1: its drain would be refused: no quorum"])])
+@pytest.mark.parametrize(
+    ("state", "fails"),
+    [
+        ("draining", []),
+        ("failed", ["vm1: its drain would be refused: no quorum"]),
+        ("unreachable", ["vm1: what its drain would do is not known: no quorum"]),
+    ],
+)
 def test_in_check_mode_each_drain_is_asked_once_and_one_that_would_be_refused_fails(monkeypatch: pytest.MonkeyPatch, state: str, fails: list[str]) -> None:
     its = Pass(monkeypatch, plan(step("write"), step("drain")))
     its.begin(check_mode=True, settings={"run": {"id": ""}})
