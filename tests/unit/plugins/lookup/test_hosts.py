@@ -72,9 +72,17 @@ def test_looking_at_a_playbook_needs_no_inventory(tmp_path: pathlib.Path, option
         ("gate", ("--tags", "nothing", "-e", "gate_hosts=web1")),
         ("rolling_upgrade", ("--tags", "nothing", "-e", "upgrade_hosts=web1")),
         ("watch", ("--tags", "nothing")),
+        ("report", ("--start-at-task", "History | Show it")),
+        ("awx", ("--tags", "nothing")),
     ],
 )
 def test_a_run_without_any_task_is_red_and_names_what_left_them_out(tmp_path: pathlib.Path, name: str, left_out: tuple[str, ...]) -> None:
     """No task runs, so none can fail, and none touches a host."""
     code, output = play(tmp_path, "[web]\nweb1\n", f"maintenance.azure.{name}", *left_out)
     assert code != 0 and " ".join(left_out[:2]) in " ".join(output.split()) and "gain without" in " ".join(output.split()), output
+
+
+@pytest.mark.parametrize("name", ["drill", "drill_spot"])
+def test_a_drill_that_simulates_no_vm_is_red(tmp_path: pathlib.Path, name: str) -> None:
+    code, output = play(tmp_path, EMPTY, f"maintenance.azure.{name}", "--tags", "nothing")
+    assert code != 0 and f"{REFUSED} 'drill_vms'" in " ".join(output.split()), output
