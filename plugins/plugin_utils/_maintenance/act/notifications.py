@@ -21,6 +21,8 @@ from ..state.participant import Participant
 ALARMS = ("given_up", "held_late")
 # Each VM that has one of these keeps itself whether it was told: none of them hides the failure of another.
 FAILURES = ("failed", *ALARMS)
+# Phases of a VM whose event may be held.
+HELD = (None, "noticed", "held", "drained")
 # Remarks on notifications of one event that have failed.
 SHOWN = 5
 # Seconds before its deadline from which a held event is told as such, beside the time until the next pass.
@@ -103,7 +105,7 @@ def notices(event_state: EventState, phase: str, settings: Settings) -> list[Not
         word for word in reached(event_state, phase) if word in settings.notify_phases and not all(_is_old(one, word) for one in _keepers(event_state, word))
     ]
     words = [(word, target) for target in settings.notify_targets for word in fresh]
-    words += [(word, target) for target in settings.notify_failures for word in _alarms(event_state, phase, settings)]
+    words += [(word, target) for target in settings.notify_failures for word in _alarms(event_state, settings)]
     found = [Notice(participant.host.name, event_id, word, target) for word, target in words]
     return [one for one in found if not _is_told(event_state, one.word, one.told)]
 
@@ -122,14 +124,19 @@ def delivered(event_state: EventState, settings: Settings) -> list[WriteRecord]:
     ]
 
 
-def _alarms(event_state: EventState, phase: str, settings: Settings) -> list[str]:
+def _alarms(event_state: EventState, settings: Settings) -> list[str]:
     """Return what has failed for good, and whether it is held near its deadline, unless an operator lets it come."""
     found = ["given_up"] if any(participant.exhausted for participant in event_state.hit) else []
-    left, override = event_state.left, event_state.override
-    lets_come = override is not None and override.action == "let_it_come"
-    blocked = any(one.kind not in WAITING for one in event_state.blockers)
-    is_held = phase in ("held", "noticed", "drained") and event_state.listed and blocked and not lets_come
-    if is_held and left is not None and left <= LATE_SECONDS + settings.pass_interval:
+    override, near = event_state.override, LATE_SECONDS + settings.pass_interval
+    if override is not None and override.action == "let_it_come":
+        return found
+    # By what each VM itself says: that another one is approved, started or draining hides nothing.
+    late = [one for one in event_state.hit if one.listed and not one.coming and one.left is not None and one.left <= near and one.phase in HELD]
+    if event_state.approved or event_state.started:
+        is_held = any(one.decision.approve != "never" for one in late)
+    else:
+        is_held = bool(late) and any(one.kind not in WAITING for one in event_state.blockers)
+    if is_held:
         found.append("held_late")
     return found
 

@@ -203,6 +203,37 @@ def test_no_vm_hides_that_its_event_is_held_near_its_deadline() -> None:
     assert words(plan(held("vm1", EVERY_WORD), held("vm2", EVERY_WORD), **TARGETS)) == []
 
 
+@pytest.mark.parametrize(
+    ("status", "phase", "more"),
+    [
+        ("Started", "drained", {}),
+        ("Scheduled", "approved", {"approved_at": at(-10)}),
+        ("Scheduled", "started", {"started_at": at(-10)}),
+        ("Scheduled", "failed", {}),
+        ("Scheduled", "draining", {}),
+        ("Scheduled", "recovered", {"outcome": "completed"}),
+        ("Scheduled", "drained", {"decision": {"action": "let_it_come", "who": "x", "why": "y", "at": at(-5), "until": None, "vm": None}}),
+    ],
+)
+def test_no_vm_says_for_another_that_its_event_is_not_held(status: str, phase: str, more: dict[str, Any]) -> None:
+    names = ("vm1", "vm2", "stranger")
+    true, lie = event("E1", names, not_before=at(200)), event("E1", names, status, not_before=at(200))
+    for liar, victim in (("vm1", "vm2"), ("vm2", "vm1")):
+        vms = [vm(liar, [lie], [record(phase, lie, told=EVERY_WORD, **more)]), vm(victim, [true], [record("drained", true, told=[])])]
+        assert ("held_late", "pager") in words(plan(*sorted(vms, key=lambda one: str(one["host"])), **TARGETS))
+
+
+def test_what_is_approved_or_not_to_be_approved_is_not_held() -> None:
+    both = event("E1", ("vm1", "vm2"), not_before=at(200))
+    noted = record("drained", both, told=[], approving_at=at(-11))
+    found = plan(vm("vm1", [both], [record("approved", both, told=[], approving_at=at(-11), approved_at=at(-10))]), vm("vm2", [both], [noted]), **TARGETS)
+    assert not [one for one in words(found) if one[0] == "held_late"]
+    rule = {"name": "x", "drain": True, "approve": "never", "order": 1}
+    started = vm("vm1", [event("E1", ("vm1", "vm2"), "Started")], [record("drained", both, told=[], rule=rule)])
+    never = plan(started, vm("vm2", [both], [record("drained", both, told=[], rule=rule)]), **TARGETS)
+    assert not [one for one in words(never) if one[0] == "held_late"]
+
+
 def test_results() -> None:
     sent: Any = {"file": "none", "ends": 50.0, "keys": {"ops": [["e1 noticed ops"]]}}
     notified: notifying.Notified = {**notifying.nothing(), "sent": [sent], "results": {"e1 noticed ops": ["sent", "", 1.0]}}
