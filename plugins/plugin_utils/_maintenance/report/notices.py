@@ -76,7 +76,7 @@ def _sentence(entry: Mapping[str, Any], word: str, now: float) -> str:
     if word == "given_up":
         return f"{vms}: draining for the {_name(kind)}{at} failed for good: {reason}. Next: {entry['next']}"
     if word in ("held", "held_late"):
-        soon = f", {timestamps.duration(entry['starts_in'])} from now" if word == "held_late" else ""
+        soon = f", {timestamps.duration(entry['starts_in'])} from now" if word == "held_late" and entry["starts_in"] is not None else ""
         return f"{vms}: {_name(kind)}{at}{soon} is held: {reason}. Next: {entry['next']}"
     return {
         "failed": f"{vms}: failed for the {_name(kind)}{at}: {reason}. Next: {entry['next']}",

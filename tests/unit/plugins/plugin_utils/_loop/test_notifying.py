@@ -220,7 +220,8 @@ def test_no_vm_says_for_another_that_its_event_is_not_held(status: str, phase: s
     true, lie = event("E1", names, not_before=at(200)), event("E1", names, status, not_before=at(200))
     for liar, victim in (("vm1", "vm2"), ("vm2", "vm1")):
         vms = [vm(liar, [lie], [record(phase, lie, told=EVERY_WORD, **more)]), vm(victim, [true], [record("drained", true, told=[])])]
-        assert ("held_late", "pager") in words(plan(*sorted(vms, key=lambda one: str(one["host"])), **TARGETS))
+        found = plan(*sorted(vms, key=lambda one: str(one["host"])), **TARGETS)
+        assert ("held_late", "pager") in words(found) and "is held" in texts(found)["pager"][0]
 
 
 def test_what_is_approved_or_not_to_be_approved_is_not_held() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import notifying
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
@@ -148,8 +149,11 @@ def check(fleet: list[dict[str, Any]], found: dict[str, Any]) -> None:
 @given(FLEETS, CHOICES, POLICIES)
 def any_fleet(fleet: list[dict[str, Any]], choices: dict[str, Any], policy: str) -> None:
     before = copy.deepcopy(fleet)
+    choices = {**choices, "notify_targets": ["ops"], "notify_failures": ["pager"]}
     found = make_plan(fleet, policy=policy, settings=choices, now=at(0))
     check(fleet, found)
+    # No VM ends the pass of a fleet that has notification targets.
+    json.dumps(notifying.messages(found, notifying.nothing(), lambda entry, word, text: notifying.filled("{text} {reason}", entry, word, text), 0.0))
     # Pure: arguments stay unchanged, the result is repeatable, and the plan is plain data.
     assert repr(fleet) == repr(before)
     assert json.dumps(make_plan(fleet, policy=policy, settings=choices, now=at(0))) == json.dumps(found)
