@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -54,13 +55,13 @@ class Drawing(NamedTuple):
 
 
 class Axis:
-    """Places of times. Where one span is far longer than the others together, each span has the root of its length, so that the short ones can be seen."""
+    """Places of times. Where one span is far longer than the others together, each has the logarithm of its length, so that the short ones are seen."""
 
     def __init__(self, times: Iterable[float]) -> None:
         self.times = sorted(set(times)) or [0.0]
         spans = [later - earlier for earlier, later in zip(self.times, self.times[1:])]
         self.even = not spans or max(spans) <= 0.6 * sum(spans)
-        widths = spans if self.even else [span**0.5 for span in spans]
+        widths = spans if self.even else [math.log1p(span) for span in spans]
         total = sum(widths) or 1.0
         self._places = [0.0]
         for width in widths:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import pathlib
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jinja2
@@ -12,14 +13,15 @@ import jinja2
 from .._core.shares import few_of_each, in_turn, places
 from .._core.short_forms import ending
 from .lanes import draw
-from .report import Event, Report, Total, vms_of
+from .parts import Part
+from .report import Event, Report, Total, month, vms_of
 from .tables import known, notice, out_of_service
 
 TEMPLATE = pathlib.Path(__file__).with_name("page.html.j2")
 # Lanes that are drawn at once of an event, and in the whole page, and rows of its tables of times: the page stays below 5 MB.
 AT_ONCE, MOST_LANES, MOST_ROWS = 12, 1000, 2000
-# Events of the page, and of one VM where the report has more than one; and types.
-MOST_EVENTS, OF_ONE_VM, MOST_TYPES = 600, 50, 20
+# Events of the page, and of one VM where the report has more than one; and rows of sums.
+MOST_EVENTS, OF_ONE_VM, MOST_SUMS = 600, 50, 20
 
 
 def page(report: Report) -> str:
@@ -33,15 +35,18 @@ def page(report: Report) -> str:
         lanes, rows = lanes - len(shown), rows - len(listed)
         drawn[event["event_id"]] = (event, draw(event, shown) if shown else None, listed)
     values = {"report": report, "drawings": [drawn[event["event_id"]] for event in kept], "left": len(events) - len(kept), "at_once": AT_ONCE + 3}
-    return _template().render({**values, "types": _types(report), "answered": sum(vm["answered"] for vm in report["vms"].values())})
+    parts = [part for event in events for part in event["vms"]]
+    values["types"] = _few(report["totals"]["type"], parts, lambda part: part["event_type"])
+    values["months"] = _few(report["totals"]["month"], parts, month)
+    return _template().render({**values, "answered": sum(vm["answered"] for vm in report["vms"].values())})
 
 
-def _types(report: Report) -> list[Total]:
-    """Return the sums of some types: a VM may make up hundreds."""
+def _few(totals: Sequence[Total], parts: Sequence[Part], key: Callable[[Part], str]) -> list[Total]:
+    """Return some of the sums: a VM may make up hundreds of types and months."""
     vms: dict[str, set[str]] = {}
-    for part in (part for event in report["events"] for part in event["vms"]):
-        vms.setdefault(part["event_type"], set()).add(part["vm"])
-    return in_turn(report["totals"]["type"], lambda total: vms[total["name"]], MOST_TYPES)
+    for part in parts:
+        vms.setdefault(key(part), set()).add(part["vm"])
+    return in_turn(totals, lambda total: vms[total["name"]], MOST_SUMS)
 
 
 @functools.cache

@@ -136,7 +136,7 @@ def make(answers: Mapping[str, Answers], chosen: Window, now: float, event_id: s
         "events": events,
         "totals": {
             "all": totals(parts, lambda part: "all"),
-            "month": totals(parts, lambda part: (begins(part) or "unknown")[:7]),
+            "month": totals(parts, month),
             "vm": totals(parts, lambda part: part["vm"]),
             "type": totals(parts, lambda part: part["event_type"]),
         },
@@ -191,6 +191,11 @@ def begins(part: Part) -> str | None:
     return part["times"]["history"][0]["at"] if part["times"]["history"] else None
 
 
+def month(part: Part) -> str:
+    """Return the month in which a VM knew of an event."""
+    return (begins(part) or "unknown")[:7]
+
+
 def _events(parts: Sequence[Part]) -> list[Event]:
     """Return the events, the newest first. Each VM speaks for its own part alone."""
     of_event: dict[str, list[Part]] = {}
@@ -207,7 +212,9 @@ def _event(parts: list[Part]) -> Event:
     outcomes = Counter(part["times"]["outcome"] for part in parts if part["times"]["outcome"]).most_common(1)
     event: Any = {key: found[0][0] for key, found in told.items()}
     event["outcome"] = outcomes[0][0] if outcomes else None
-    event["begins"] = min((at for part in parts if (at := begins(part))), default=None)
+    # In the middle of what they tell: the first or the last could be anything that one of them has made up.
+    found_begins = sorted(at for part in parts if (at := begins(part)))
+    event["begins"] = found_begins[len(found_begins) // 2] if found_begins else None
     event["differing"] = [key for key, found in told.items() if len(found) > 1]
     event["vms"] = sorted(parts, key=lambda part: part["vm"])
     found: Event = event

@@ -173,6 +173,23 @@ def test_a_vm_with_thousands_of_events_hides_no_other() -> None:
     assert checked(alone).count('<section class="event">') == 600
 
 
+def test_no_false_time_of_a_vm_hides_what_others_tell_of_the_same_event() -> None:
+    lies = [{"phase": "noticed", "at": f"{1970 + year}-01-01T00:00:00.000000Z"} for year in range(30)] + [
+        {"phase": "held", "at": "9999-12-01T00:00:00.000000Z"}
+    ]
+    lie = {**entry("T1"), "history": lies}
+    others = {f"other{number}": Answers(answer(entry(f"O{number}", begin=-3600)), None) for number in range(10)}
+    report = make({"evil": Answers(answer(lie), None), **others, "web1": Answers(answer(entry("T1")), None)}, MARCH, NOW)
+    event = report["events"][0]
+    assert (event["event_id"], event["begins"]) == ("T1", at(0)), "it is among the newest"
+    drawn = draw(event, event["vms"])
+    widths = [one.width for one in drawn.lanes[-1].bars if one.kind in ("draining", "started")]
+    assert drawn.lanes[-1].name == "web1" and min(widths) > 4, widths
+    made_up = [entry(f"M{number}", begin=-number * 31 * 86400) for number in range(400)]
+    report = make({"evil": Answers(answer(*made_up), None), "web1": Answers(answer(entry("T1")), None)}, Window(0, NOW), NOW)
+    assert page(report).count('<th scope="row">20') < 30
+
+
 # --- What is told --------------------------------------------------------------------------------------------------------
 
 
