@@ -9,14 +9,14 @@ import re
 from typing import Any
 
 from ...module_utils._scheduled_events.core.printable_text import printable_line
-from .._core.shares import in_turn
+from .._core.shares import few_of_each, in_turn
 from .._core.short_forms import ending, some
 from .._maintenance.core.timestamps import duration
 from .._maintenance.report.times import vm_table
 from .parts import Part
 from .report import Report, Total, vms_of
 
-MOST_EVENTS, MOST_TOTALS, SHOWN_VMS = 10, 10, 6
+MOST_EVENTS, OF_ONE_VM, MOST_TOTALS, SHOWN_VMS = 10, 4, 10, 6
 UNKNOWN = "unknown"
 # A spreadsheet takes a cell that begins so for a formula, and in some countries begins a cell at a semicolon, too.
 FORMULA = re.compile(r"(^|[;,|\t\r\n\"'])([\s\"']*)(?=[=+@\uff1d\uff0b\uff0d\uff20-])")
@@ -45,7 +45,7 @@ def lines(report: Report, left_alone: list[str], written: list[str]) -> list[str
     asked, answered = len(report["vms"]), sum(vm["answered"] for vm in report["vms"].values())
     events = report["events"]
     found = [f"{report['since']} to {report['until']}: {_events(len(events))}; {answered} of {asked} VMs answered."]
-    for event in in_turn(events, vms_of, MOST_EVENTS):
+    for event in few_of_each(events, vms_of, OF_ONE_VM if asked > 1 else MOST_EVENTS)[0][:MOST_EVENTS]:
         outcome = ending(event["outcome"]) if event["outcome"] else "not over"
         found.append(f"{event['begins'] or 'at an unknown time'}: {event['event_type']} ({outcome}), notice {notice(event['vms'])}")
         found += vm_table({**event}, [(part["vm"], part["times"]) for part in event["vms"]])

@@ -18,7 +18,7 @@ from ..decide.approval_blockers import ANYWAY
 
 SHOWN_HOSTS = 6
 # More events than that are an overview, which shows so many of them, and so many reasons.
-MANY, NEXT, REASONS = 20, 10, 10
+MANY, NEXT, NEXT_OF_ONE_VM, REASONS = 20, 10, 4, 10
 # Events of one VM that have a line each, and phases or types that are counted by name.
 OF_ONE_VM, COUNTED = 10, 8
 # Characters of a reason in an overview.
@@ -103,7 +103,7 @@ def overview(events: Sequence[Mapping[str, Any]], all_events: bool = False) -> l
     found = ranked if all_events else in_turn(ranked, lambda item: {host for event in item[1] for host in hosts_of(event)}, REASONS)
     lines += [_reason_line(phase, reason, alike) for (phase, reason), alike in found]
     lines += [f"{len(ranked) - len(found)} more reasons that events share."] if len(ranked) > len(found) else []
-    told = by_time if all_events else in_turn(by_time, hosts_of, NEXT)
+    told = by_time if all_events else few_of_each(by_time, hosts_of, NEXT_OF_ONE_VM)[0][:NEXT]
     lines.append("All by time:" if all_events else f"The next {len(told)} by time:")
     lines += [_short_line(event, _key(event) in shared) for event in told]
     if len(told) < len(events):
