@@ -140,26 +140,48 @@ def used_by(playbook: pathlib.Path) -> tuple[set[str], set[str]]:
     return roles, entries
 
 
+def specified(roles: t.Iterable[str], entries: t.Container[str] | None = None) -> dict[str, dict[str, t.Any]]:
+    """Return the options of roles with what is specified of each, of some of their entry points or of all."""
+    found: dict[str, dict[str, t.Any]] = {}
+    for role in roles:
+        for entry, content in yaml.safe_load((ROOT / "roles" / role / "meta" / "argument_specs.yml").read_text())["argument_specs"].items():
+            # A drain method has options of its own, which are no variables.
+            if entry in entries if entries is not None else not entry.startswith("method_"):
+                found.update(content.get("options") or {})
+    return found
+
+
 @functools.lru_cache(maxsize=None)
-def options_of(name: str) -> set[str]:
+def options_of(name: str) -> dict[str, dict[str, t.Any]]:
     """Return every option of a playbook of this collection."""
     roles, entries = used_by(ROOT / "playbooks" / f"{name}.yml")
     # The drill has the simulator started by tasks of its own.
-    roles |= {"simulator"} if name.startswith("drill") else set()
-    specifications = (yaml.safe_load((ROOT / "roles" / role / "meta" / "argument_specs.yml").read_text())["argument_specs"] for role in roles)
-    return {option for specification in specifications for entry in entries & set(specification) for option in specification[entry].get("options") or {}}
+    return specified(roles | ({"simulator"} if name.startswith("drill") else set()), entries)
+
+
+EVERY_OPTION = set(specified(path.name for path in (ROOT / "roles").iterdir()))
+
+
+def is_value(value: t.Any, option: dict[str, t.Any]) -> bool:
+    """Return whether an option takes a value of the command line. Words in capitals stand for any."""
+    if isinstance(value, str) and re.fullmatch(r"[A-Z_]+", value):
+        return True
+    if "choices" in option and option.get("type") != "list":
+        return value in map(str, option["choices"])
+    check = {"bool": r"(?i)true|false|yes|no", "int": r"-?\d+", "float": r"-?[\d.]+"}.get(option.get("type", "str"))
+    return check is None or re.fullmatch(check, str(value)) is not None
 
 
 def wrong_options(command: str) -> list[str]:
-    """Return what a command gives to a playbook that has no such option, or a value that it does not take."""
+    """Return what a command gives to a playbook that has no such option, or a value that the option does not take."""
     wrong = []
     for words in page_commands.words(command):
-        names = [word.rpartition(".")[2] for word in words if word.startswith("maintenance.azure.")]
-        for name in names:
-            given = [words[place + 1] for place, word in enumerate(words[:-1]) if word in ("-e", "--extra-vars")]
-            for one in given:
+        for name in [word.rpartition(".")[2] for word in words if word.startswith("maintenance.azure.")]:
+            for one in [words[place + 1] for place, word in enumerate(words[:-1]) if word in ("-e", "--extra-vars")]:
                 variables = yaml.safe_load(one) if one.startswith("{") else dict([one.split("=", 1)]) if "=" in one else {}
                 wrong += [f"{variable} is no option of {name}" for variable in variables if variable not in options_of(name)]
+                known = {variable: value for variable, value in variables.items() if variable in options_of(name)}
+                wrong += [f"{variable} cannot be {value}" for variable, value in known.items() if not is_value(value, options_of(name)[variable])]
     return wrong
 
 
@@ -168,11 +190,16 @@ def test_each_option_of_a_command_is_one_of_its_playbook(page: str) -> None:
     text = (ROOT / page).read_text().replace("``", "`")
     for command in [*page_commands.commands(page), *GIVEN_IN_TEXT.findall(text)]:
         assert wrong_options(command) == [], command
+    # Alone in the text, an option is one of any role. A few are of the drill, of one method or of Ansible.
+    others = {"drill_report", "ansible_python_interpreter", "method_haproxy"}
+    assert {name for name in re.findall(r"-e ([a-z_]+)=", text) if name not in others} <= EVERY_OPTION
 
 
 def test_a_misspelt_option_is_found() -> None:
     assert wrong_options("ansible-playbook -i inventory maintenance.azure.status -e status_event=c706") == ["status_event is no option of status"]
     assert wrong_options("ansible-playbook -i x maintenance.azure.gate -e gate_hosts=web1 -e 'status_hosts=a' && x") == ["status_hosts is no option of gate"]
     assert wrong_options('ansible-playbook maintenance.azure.respond -e \'{"respond_pause": {"who": "a"}}\'') == ["respond_pause is no option of respond"]
-    assert wrong_options("ansible-playbook maintenance.azure.awx -e @awx.yml --check") == []
-    assert {"drill_speed"} <= options_of("drill") and {"upgrade_hosts", "gate_name", "respond_policy"} <= options_of("rolling_upgrade")
+    assert wrong_options("ansible-playbook maintenance.azure.awx -e @awx.yml -e awx_state=absent --check") == []
+    assert wrong_options("ansible-playbook maintenance.azure.decide -e decide_action=holds") == ["decide_action cannot be holds"]
+    assert wrong_options("ansible-playbook maintenance.azure.respond -e respond_wait=1800") == ["respond_wait cannot be 1800"]
+    assert {"drill_speed"} <= set(options_of("drill")) and {"upgrade_hosts", "gate_name", "respond_policy"} <= set(options_of("rolling_upgrade"))
