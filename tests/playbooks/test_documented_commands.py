@@ -9,11 +9,14 @@ Each test types all commands that are registered for it, in the order of the pag
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import typing as t
@@ -36,10 +39,12 @@ class Shell:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.environment, self.replaced = folder, {**environment, "HOME": str(folder)}, replaced
 
+    def replace(self, text: str) -> str:
+        return functools.reduce(lambda changed, pair: changed.replace(*pair), self.replaced.items(), text)
+
     def type(self, command: str) -> str:
         """Type one command, which must not fail; return what it printed."""
-        for old, new in self.replaced.items():
-            command = command.replace(old, new)
+        command = self.replace(command)
         environment = warm.playbooks(self.environment)
         done = subprocess.run(["bash", "-ec", command], cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
@@ -149,12 +154,21 @@ def test_the_simulator_by_hand() -> None:
     assert document["Events"][0]["EventSource"] == "User"
 
 
+def free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as stack:
+        return [stack.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1] for _number in range(count)]
+
+
 @pytest.fixture(name="checkout")
 def _checkout(tmp_path: pathlib.Path) -> Shell:
     """A shell in a checkout, whose home is empty."""
     copy = subprocess.run([ROOT / "tests" / "tools" / "copy_tree.sh", tmp_path / "copy"], capture_output=True, text=True, check=True).stdout.strip()
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PYTHON"))}
-    shell = Shell(pathlib.Path(copy), {**kept, "ANSIBLE_NOCOLOR": "1"})
+    # The guide's test has the same ports, and may be run beside this one.
+    ports = {f":{port}": f":{free}" for port, free in zip(range(8100, 8105), free_ports(5))}
+    shell = Shell(pathlib.Path(copy), {**kept, "ANSIBLE_NOCOLOR": "1"}, **ports)
+    inventory = shell.folder / "docs" / "examples" / "local-rehearsal.yml"
+    inventory.write_text(shell.replace(inventory.read_text()))
     shell.environment["HOME"] = str(tmp_path / "home")
     return shell
 
