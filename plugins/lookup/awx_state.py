@@ -7,7 +7,7 @@ DOCUMENTATION = r"""
 name: awx_state
 author: [The maintenance.azure authors (@maintenance-azure)]
 version_added: 1.3.0
-short_description: Read from AWX the objects of role awx (internal)
+short_description: (internal) Read from AWX the objects of role awx
 description:
   - Looks for objects as P(maintenance.azure.awx_objects#filter) returns them, by lookup C(awx.awx.controller_api), and changes nothing.
   - Never fails because of AWX. RV(_raw[].refused) has what is missing or refused, so that a play can report it in one message.

@@ -7,7 +7,7 @@ DOCUMENTATION = r"""
 name: awx_syncs
 author: [The maintenance.azure authors (@maintenance-azure)]
 version_added: 2.1.0
-short_description: Wait for the syncs of projects in AWX, with a limit (internal)
+short_description: (internal) Wait for the syncs of projects in AWX, with a limit
 description:
   - Looks at the projects, by lookup C(awx.awx.controller_api), until none of their syncs runs, and changes nothing. The module of C(awx.awx) that creates
     a project waits without a limit.

@@ -7,7 +7,7 @@ DOCUMENTATION = r"""
 name: latest_pass
 author: [The maintenance.azure authors (@maintenance-azure)]
 version_added: 2.2.0
-short_description: Return the hosts or the plan of a pass that an earlier play began, or fail where no pass was reported (internal)
+short_description: (internal) Return the hosts or the plan of a pass that an earlier play began, or fail where no pass was reported
 description:
   - For playbook C(maintenance.azure.respond), which observes all VMs in its first play, and takes only those with an action through its second.
     A task costs time for each host of a play, even for one that skips it.

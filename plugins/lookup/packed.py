@@ -7,7 +7,7 @@ DOCUMENTATION = r"""
 name: packed
 author: [The maintenance.azure authors (@maintenance-azure)]
 version_added: 2.3.0
-short_description: Pack a program of this collection into one archive, and return its path on the controller (internal)
+short_description: (internal) Pack a program of this collection into one archive, and return its path on the controller
 description: "Internal, for roles P(maintenance.azure.watch#role) and P(maintenance.azure.simulator#role). Ansible removes the archive at the end of the run."
 options:
   _terms: {required: true, choices: [watcher, simulator], description: The program.}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: check_override
-short_description: Check an override, and find the records to write it to (internal)
+short_description: (internal) Check an override, and find the records to write it to
 version_added: 2.3.0
 author: [The maintenance.azure authors (@maintenance-azure)]
 description: Internal, for role P(maintenance.azure.respond#role). It runs on the controller, and fails with one line that says what to correct.

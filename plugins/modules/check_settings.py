@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: check_settings
-short_description: Check what is set for a host or its play (internal)
+short_description: (internal) Check what is set for a host or its play
 version_added: 2.3.0
 author: [The maintenance.azure authors (@maintenance-azure)]
 description:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: check_upgrade
-short_description: Check the request for a rolling upgrade (internal)
+short_description: (internal) Check the request for a rolling upgrade
 version_added: 2.3.0
 author: [The maintenance.azure authors (@maintenance-azure)]
 description:

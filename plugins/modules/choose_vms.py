@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: choose_vms
-short_description: Choose the hosts to look at for an event that a message is about (internal)
+short_description: (internal) Choose the hosts to look at for an event that a message is about
 version_added: 2.1.0
 author: The maintenance.azure authors (@maintenance-azure)
 description:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: drain_step
-short_description: Choose the next step of a drain or of its undo (internal)
+short_description: (internal) Choose the next step of a drain or of its undo
 version_added: 2.0.0
 author: The maintenance.azure authors (@maintenance-azure)
 description:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: haproxy_server
-short_description: Read and set the administrative state of a server in HAProxy (internal)
+short_description: (internal) Read and set the administrative state of a server in HAProxy
 version_added: 1.1.0
 author: The maintenance.azure authors (@maintenance-azure)
 description:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: kubernetes_node
-short_description: Cordon a node of Kubernetes for an event, evict pods from it, and see what is left (internal)
+short_description: (internal) Cordon a node of Kubernetes for an event, evict pods from it, and see what is left
 version_added: 2.4.0
 author: The maintenance.azure authors (@maintenance-azure)
 description:

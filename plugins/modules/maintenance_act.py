@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: maintenance_act
-short_description: Take actions about scheduled events on a VM, and return what is observed then (internal)
+short_description: (internal) Take actions about scheduled events on a VM, and return what is observed then
 version_added: 2.0.0
 author: The maintenance.azure authors (@maintenance-azure)
 description:

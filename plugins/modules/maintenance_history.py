@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: maintenance_history
-short_description: Read the history of a VM, or keep it in an archive (internal)
+short_description: (internal) Read the history of a VM, or keep it in an archive
 version_added: 2.5.0
 author: The maintenance.azure authors (@maintenance-azure)
 description: Internal, for playbook C(maintenance.azure.report). It may change at any time.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: maintenance_lease
-short_description: Acquire, renew or release a lease on a VM (internal)
+short_description: (internal) Acquire, renew or release a lease on a VM
 version_added: 2.3.0
 author: The maintenance.azure authors (@maintenance-azure)
 description: Internal. For the roles of this collection; it may change at any time.

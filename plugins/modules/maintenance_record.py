@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: maintenance_record
-short_description: Write the record of a scheduled event on a VM (internal)
+short_description: (internal) Write the record of a scheduled event on a VM
 version_added: 1.0.0
 author: The maintenance.azure authors (@maintenance-azure)
 description:

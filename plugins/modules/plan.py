@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: plan
-short_description: Collect the results of the hosts of a play, and plan the next actions of each VM (internal)
+short_description: (internal) Collect the results of the hosts of a play, and plan the next actions of each VM
 version_added: 2.0.0
 author: The maintenance.azure authors (@maintenance-azure)
 description:

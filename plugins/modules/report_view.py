@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: report_view
-short_description: Make a report of past maintenance, and write it to files (internal)
+short_description: (internal) Make a report of past maintenance, and write it to files
 version_added: 2.5.0
 author: [The maintenance.azure authors (@maintenance-azure)]
 description: Internal, for playbook C(maintenance.azure.report). It runs on the controller. Without O(own) it checks the

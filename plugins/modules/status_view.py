@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: status_view
-short_description: Make a view of a plan, and write it to a file (internal)
+short_description: (internal) Make a view of a plan, and write it to a file
 version_added: 2.3.0
 author: [The maintenance.azure authors (@maintenance-azure)]
 description: Internal, for role P(maintenance.azure.respond#role). It runs on the controller. Without O(file) it changes nothing.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: watcher_drain
-short_description: Compile what the watcher of a VM drains by itself (internal)
+short_description: (internal) Compile what the watcher of a VM drains by itself
 version_added: 2.1.0
 author: The maintenance.azure authors (@maintenance-azure)
 description:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: watcher_python
-short_description: Find the Python of the watcher on a Linux VM, and refuse one that other users could change (internal)
+short_description: (internal) Find the Python of the watcher on a Linux VM, and refuse one that other users could change
 version_added: 2.2.0
 author: The maintenance.azure authors (@maintenance-azure)
 description:

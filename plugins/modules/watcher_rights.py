@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: watcher_rights
-short_description: Refuse a folder of a Windows VM that other users could change (internal)
+short_description: (internal) Refuse a folder of a Windows VM that other users could change
 version_added: 2.2.0
 author: The maintenance.azure authors (@maintenance-azure)
 description:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: watcher_settings
-short_description: Check what is set for the watcher of a VM (internal)
+short_description: (internal) Check what is set for the watcher of a VM
 version_added: 2.2.0
 author: The maintenance.azure authors (@maintenance-azure)
 description:

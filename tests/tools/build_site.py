@@ -32,7 +32,7 @@ OWN = SOURCE / "collections" / "maintenance" / "azure"
 FOLDERS = ("docs/*.md", "docs/mechanisms/*.md", "docs/examples/**/*.md", "roles/*/README.md", "extensions/**/README.md", "*.md")
 WEB = yaml.safe_load((ROOT / "galaxy.yml").read_text())["repository"]
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
-INTERNAL = re.compile(r"^maintenance\.azure\.\w+ \w+ -- .* \(internal\)$", re.MULTILINE)
+INTERNAL = re.compile(r"^maintenance\.azure\.\w+ \w+ -- \(internal\) ", re.MULTILINE)
 HREF = re.compile(r"""\s(?:href|src)=["']([^"'#?]+)[#?"']""")
 # Reports of generated histories: the file, what the link says, and the history.
 SAMPLES = (
