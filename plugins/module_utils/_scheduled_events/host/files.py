@@ -16,6 +16,7 @@ import typing as t
 
 from ..core.limits import FILE_BYTES, FOLDER_BYTES, FOLDER_FILES
 from . import file_access
+from .system import Host, utc_seconds
 
 if sys.platform == "win32":
     from .folder_on_windows import check_directory, check_file
@@ -61,6 +62,38 @@ class Files(t.Protocol):
 
     def inside(self, folder: str) -> Files:
         """Return a folder inside this one, by its plain name."""
+
+
+class Folder:
+    """The files of one kind in one directory of a VM, and the clock of that VM."""
+
+    def __init__(self, files: Files, host: Host) -> None:
+        self.files = files
+        self.host = host
+
+    def _list(self) -> list[str]:
+        """Return all names, none where the directory is missing. Raise OSError."""
+        try:
+            return self.files.names()
+        except FileNotFoundError:
+            return []
+
+    def _names(self, form: t.Pattern[str]) -> list[str]:
+        """Return the names of this form, none where they cannot be listed: there are none yet, or the reading of the records reports the fault."""
+        try:
+            return [name for name in self.files.names() if form.fullmatch(name)]
+        except OSError:
+            return []
+
+    def _remove(self, name: str) -> None:
+        """Remove a file. One that stays, or was never written, is for the next write or removal."""
+        try:
+            self.files.unlink(name)
+        except OSError:
+            return
+
+    def _now(self) -> float:
+        return utc_seconds(self.host.now()) or 0.0
 
 
 def check_name(name: str) -> str:

@@ -14,7 +14,7 @@ import re
 import typing as t
 
 from ..core.limits import FILE_BYTES, FOLDER_BYTES, METHODS
-from ..host.files import TEMPORARY, Files
+from ..host.files import TEMPORARY, Files, Folder
 from ..host.system import Host, utc_seconds
 from .record_encoding import load, repaired_history, replace_file, short_text, whole_within
 from .record_schema import EVENT_KEYS, METHOD_STATES, Record, RecordsError, Unreadable, shorten, stem
@@ -104,12 +104,11 @@ def checked(data: t.Any) -> Entry:
     return found
 
 
-class History:
+class History(Folder):
     """The history of one VM, in a folder of its own: on that VM, or in an archive."""
 
     def __init__(self, files: Files, host: Host, limits: Limits) -> None:
-        self.files = files
-        self.host = host
+        super().__init__(files, host)
         self.limits = limits
 
     def read_all(self) -> HistoryReading:
@@ -191,20 +190,11 @@ class History:
             ended, size = NEVER, FILE_BYTES
         return ended, self._written_ago(name) if ended == NEVER else 0.0, size
 
-    def _now(self) -> float:
-        return utc_seconds(self.host.now()) or 0.0
-
     def _written_ago(self, name: str) -> float:
         try:
             return self.files.age(name)
         except OSError:
             return 0.0
-
-    def _remove(self, name: str) -> None:
-        try:
-            self.files.unlink(name)
-        except OSError:
-            return
 
 
 def _file_name(entry: Entry) -> str:

@@ -9,8 +9,7 @@ import typing as t
 import uuid
 
 from ..core.limits import RECORDS, REVISION
-from ..host.files import Files
-from ..host.system import Host
+from ..host.files import Folder
 from . import record_schema as schema
 from .record_encoding import decode
 from .record_schema import Record, RecordsError, Unreadable
@@ -40,12 +39,8 @@ class RecordsReading(t.NamedTuple):
     entered: bool = True
 
 
-class RecordsReader:
+class RecordsReader(Folder):
     """All records of one VM, read only."""
-
-    def __init__(self, files: Files, host: Host) -> None:
-        self.files = files
-        self.host = host
 
     def read_all(self, vm_id: str | None = None, set_aside: bool = False, limit: int | None = RECORDS) -> RecordsReading:
         """Read every record, and report what cannot be read. Read no more records than the limit, if there is one."""
@@ -76,12 +71,6 @@ class RecordsReader:
         """Return the record of one event, or None without one. Raise RecordsError when it cannot be read."""
         found = self._find_for_writing(event_id)
         return schema.public(found.record) if found.record else None
-
-    def _list(self) -> list[str]:
-        try:
-            return self.files.names()
-        except FileNotFoundError:
-            return []
 
     def find(self, one: str, names: list[str] | None = None) -> RecordFiles:
         """Return what the files of one event hold, by the stem of their names."""

@@ -186,12 +186,6 @@ class RecordStore(RecordsReader):
             except OSError:
                 continue
 
-    def _remove(self, name: str) -> None:
-        try:
-            self.files.unlink(name)
-        except OSError:
-            return  # already removed, or removed by the next write
-
     def remove(self, event_id: str, expected_revision: int | None = None, check_mode: bool = False, bury: t.Callable[[Record], None] | None = None) -> Written:
         """Remove the record of one event; ``bury`` is called with it before."""
         found = self._find_for_writing(event_id)

@@ -15,8 +15,8 @@ import re
 import typing as t
 
 from ..core.limits import REPLICA_BYTES
-from ..host.files import Files
-from ..host.system import Host, seconds_between
+from ..host.files import Folder
+from ..host.system import seconds_between
 from . import record_schema as schema
 from .record_changes import nothing_changed
 from .record_encoding import complete, load, replace_file
@@ -123,17 +123,13 @@ def checked_restore(given: t.Mapping[str, t.Any]) -> Record:
     return record
 
 
-class ReplicaStore:
+class ReplicaStore(Folder):
     """All replicas on one VM."""
-
-    def __init__(self, files: Files, host: Host) -> None:
-        self.files = files
-        self.host = host
 
     def read_all(self, own_vm_id: str | None = None) -> ReplicasReading:
         """Read every replica that this VM keeps. Skip those that came with the disk of another VM, and those older than a month."""
         replicas, problems = [], []
-        for name in self._names():
+        for name in self._names(FILE_NAME):
             try:
                 replica = self._read(name)
             except FileNotFoundError:
@@ -164,12 +160,6 @@ class ReplicaStore:
         at = replica["written_at"] or (history[0]["at"] if history else None)
         age = seconds_between(at, self.host.now())
         return age is not None and age > LONGEST_SECONDS
-
-    def _names(self) -> list[str]:
-        try:
-            return [name for name in self.files.names() if FILE_NAME.fullmatch(name)]
-        except OSError:
-            return []  # none yet; or the reading of the records reports the fault
 
     def _read(self, name: str) -> Replica:
         data = load(self.files.read(name))
@@ -231,7 +221,7 @@ class ReplicaStore:
     def prune(self, older_than: float, check_mode: bool = False) -> list[str]:
         """Remove the replicas of ended events, and those that were not written for a month. Return the ids of their events."""
         pruned: list[str] = []
-        for name in self._names():
+        for name in self._names(FILE_NAME):
             try:
                 replica = self._read(name)
             except (OSError, Unreadable):

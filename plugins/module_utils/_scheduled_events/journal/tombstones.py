@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ..host.files import Files
-from ..host.system import Host, seconds_between
+from ..host.files import Folder
+from ..host.system import seconds_between
 from .record_encoding import load, replace_file
 from .record_schema import Record, Unreadable, event_id_of, stem
 from .replicas import LONGEST_SECONDS
@@ -37,17 +37,13 @@ def tombstone_name(event_id: str) -> str:
     return f"tombstone-{stem(event_id)}.json"
 
 
-class Tombstones:
+class Tombstones(Folder):
     """All tombstones on one VM."""
-
-    def __init__(self, files: Files, host: Host) -> None:
-        self.files = files
-        self.host = host
 
     def read_all(self) -> TombstonesReading:
         """Read every tombstone that can be read."""
         found, problems = [], []
-        for name in self._names():
+        for name in self._names(FILE_NAME):
             try:
                 found.append(self._read(name))
             except FileNotFoundError:
@@ -55,12 +51,6 @@ class Tombstones:
             except (OSError, Unreadable) as error:
                 problems.append(f"The file {name} in {self.files.where} is not a usable tombstone: it {error}. Remove it.")
         return TombstonesReading(found, problems)
-
-    def _names(self) -> list[str]:
-        try:
-            return [name for name in self.files.names() if FILE_NAME.fullmatch(name)]
-        except OSError:
-            return []  # none yet; or the reading of the records reports the fault
 
     def _read(self, name: str) -> Tombstone:
         data = load(self.files.read(name))
@@ -79,7 +69,7 @@ class Tombstones:
 
     def prune(self, check_mode: bool = False) -> None:
         """Remove the tombstones that outlived every replica. Keep all if the clock went back."""
-        for name in self._names():
+        for name in self._names(FILE_NAME):
             try:
                 age = seconds_between(self._read(name)["at"], self.host.now())
                 if age is not None and age > KEPT_SECONDS and not check_mode:

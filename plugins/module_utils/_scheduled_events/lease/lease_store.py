@@ -13,8 +13,7 @@ import typing as t
 import uuid
 
 from ..core.limits import LEASES
-from ..host.files import TEMPORARY, Files
-from ..host.system import Host, utc_seconds
+from ..host.files import TEMPORARY, Folder
 from ..journal.record_schema import RecordsError, not_written
 from . import lease_schema as schema
 from .lease_schema import Lease, LeaseLost
@@ -30,12 +29,8 @@ class LeasesReading(t.NamedTuple):
     readable: bool
 
 
-class LeaseStore:
+class LeaseStore(Folder):
     """All leases on one VM."""
-
-    def __init__(self, files: Files, host: Host) -> None:
-        self.files = files
-        self.host = host
 
     def read_all(self) -> LeasesReading:
         """Read every lease. One that is acquired or removed during the reading may be missing."""
@@ -129,12 +124,6 @@ class LeaseStore:
         own = [(found.limit, name) for name, found in parts if found and found.run == wanted[0] and wanted[1] in (None, found.digest)]
         return [name for _limit, name in sorted(own)]
 
-    def _list(self) -> list[str]:
-        try:
-            return self.files.names()
-        except FileNotFoundError:
-            return []
-
     def _unlink(self, name: str) -> bool:
         try:
             self.files.unlink(name)
@@ -143,15 +132,6 @@ class LeaseStore:
         except OSError as error:
             raise RecordsError(f"The lease {name} in {self.files.where} cannot be removed: {error}.")
         return True
-
-    def _remove(self, name: str) -> None:
-        try:
-            self.files.unlink(name)
-        except OSError:
-            return  # never written, or removed with the next write of a record
-
-    def _now(self) -> float:
-        return utc_seconds(self.host.now()) or 0.0
 
     def _limit(self, seconds: float) -> int:
         return int((self._now() + schema.checked_seconds(seconds)) * 1000)

@@ -13,7 +13,7 @@ import re
 import typing as t
 
 from ..core.limits import MARKS
-from ..host.files import Files
+from ..host.files import Files, Folder
 from ..host.system import Host
 from ..journal.record_encoding import load, replace_file
 from ..journal.record_schema import RecordsError, Unreadable, shorten
@@ -54,21 +54,16 @@ def progress_mark_name(upgrade: str) -> str:
     return f"upgrade-{digest}.json"
 
 
-class ProgressMarks:
+class ProgressMarks(Folder):
     """All progress marks on one VM."""
 
     def __init__(self, files: Files, host: Host, vm_id: str | None = None) -> None:
-        self.files = files
-        self.host = host
+        super().__init__(files, host)
         self.vm_id = (vm_id or "").lower() or None
 
     def read_all(self) -> ProgressMarksReading:
         """Read every mark. Report one of another VM, whose image this VM was made from, and an unreadable one, which does not count as done."""
-        marks, problems = [], []
-        try:
-            names = [name for name in self.files.names() if FILE_NAME.fullmatch(name)]
-        except OSError:
-            return ProgressMarksReading([], [])  # none yet; or the reading of the records reports the fault
+        marks, problems, names = [], [], self._names(FILE_NAME)
         if len(names) > MARKS:
             problems.append(
                 f"There are {len(names)} progress marks of upgrades in {self.files.where}, and {MARKS} are read: remove those of upgrades that are over."
