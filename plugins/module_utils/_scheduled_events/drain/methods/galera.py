@@ -14,7 +14,7 @@ import typing as t
 from ...core.printable_text import LONGEST_NAME, printable
 from ...host.machine.commands import NOT_FOUND, TIMED_OUT
 from ...host.machine.machine import Machine
-from .method import DRAINED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
+from .method import DRAINED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values, is_true
 from .pasted import word
 from .service import RAN, ServiceMethod
 
@@ -80,11 +80,11 @@ class GaleraMethod(Method):
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
-        if not _is_true(task.options["reject_queries"]) and not _is_true(task.options["stop"]):
+        if not is_true(task.options["reject_queries"]) and not is_true(task.options["stop"]):
             raise MethodError("options stop and reject_queries are both false, so that nothing would be done")
-        if _is_true(task.options["stop"]) and not task.listed("units"):
+        if is_true(task.options["stop"]) and not task.listed("units"):
             raise MethodError("option units is empty, so that nothing would be stopped: name the units, or set stop to false")
-        units = SERVICE.find(machine, _of_units(task)) if _is_true(task.options["stop"]) else {}
+        units = SERVICE.find(machine, _of_units(task)) if is_true(task.options["stop"]) else {}
         try:
             node = _seen(machine, task)
         except _NotReached:
@@ -99,18 +99,18 @@ class GaleraMethod(Method):
 
     def would(self, machine: Machine, task: Task) -> str:
         name, size = task.present["node"], task.present["size"]
-        does = [f"refuse queries on {name}"] if _is_true(task.options["reject_queries"]) and task.present["reject"] == "NONE" else []
+        does = [f"refuse queries on {name}"] if is_true(task.options["reject_queries"]) and task.present["reject"] == "NONE" else []
         does += [f"stop {', '.join(task.listed('units'))}"] if _ran(task.present["units"]) else []
         return f"would {' and '.join(does)}; {size - 1} of {size} nodes would stay" if does else "would leave it as it is"
 
     def begin(self, machine: Machine, task: Task) -> None:
-        if _is_true(task.options["reject_queries"]) and task.present["reject"] == "NONE":
+        if is_true(task.options["reject_queries"]) and task.present["reject"] == "NONE":
             _ask(machine, task, SET_REJECT["ALL"])
         if _ran(task.present["units"]):
             SERVICE.begin(machine, _of_units(task))
 
     def check(self, machine: Machine, task: Task) -> Answer:
-        if _is_true(task.options["stop"]):
+        if is_true(task.options["stop"]):
             return SERVICE.check(machine, _of_units(task))
         try:
             node = _seen(machine, task)
@@ -246,8 +246,3 @@ def _access(machine: Machine, task: Task) -> list[str]:
         if about["kind"] != "file" or about["owner"] != "0" or int(about["mode"], 8) & 0o077:
             raise MethodError(f"defaults_file {path} is not used: it must be a file of root that no other user may read or write (mode 0600)")
     return [*([f"--defaults-extra-file={path}"] if path else []), *([f"--socket={socket}"] if socket else [])]
-
-
-def _is_true(value: t.Any) -> bool:
-    """Return whether an option is true; Ansible accepts words for it, too."""
-    return str(value).lower() in ("true", "yes")

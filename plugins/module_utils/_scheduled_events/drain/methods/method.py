@@ -203,6 +203,11 @@ def in_words(finding: t.Any) -> str:
     return " and ".join(map(in_words, finding)) or "none" if isinstance(finding, (list, tuple)) else str(finding)
 
 
+def is_true(value: t.Any) -> bool:
+    """Return whether an option, or a setting of a cluster, is true. Templates of ansible-core 2.18, and records, may have it as text."""
+    return str(value).lower() in ("true", "yes", "on", "1")
+
+
 def reason_of(event_id: str) -> str:
     """Return the reason of a drain for this event. Raise ValueError for an id of an unusual form: clusters take reasons as parts of command lines."""
     if not PLAIN_ID.fullmatch(event_id):

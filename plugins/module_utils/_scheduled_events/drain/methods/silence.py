@@ -15,7 +15,7 @@ from urllib.parse import quote
 from ...core.printable_text import printable
 from ...host.machine.daemons import Daemon, DaemonError
 from ...host.machine.machine import Machine
-from .method import DRAINED, LOST, UNDONE, Answer, Method, MethodError, Option, Task, Values
+from .method import DRAINED, LOST, UNDONE, Answer, Method, MethodError, Option, Task, Values, is_true
 
 SILENCES = "/api/v2/silences"
 # An id that Alertmanager gives is part of a path.
@@ -49,7 +49,7 @@ class SilenceMethod(Method):
         try:
             there = self._ours(machine, task)
         except MethodError as error:
-            if _is_required(task):
+            if is_true(task.options.get("required")):
                 raise
             return f"would go on without a silence, so alerts may be sent: {error}"
         return f"would {'keep the silence' if there else 'silence alerts'} with {_matcher_text(task)}"
@@ -59,14 +59,14 @@ class SilenceMethod(Method):
             if not self._ours(machine, task):
                 self._ask(machine, task, "POST", SILENCES, _silence(machine, task))
         except MethodError:
-            if _is_required(task):
+            if is_true(task.options.get("required")):
                 raise
 
     def check(self, machine: Machine, task: Task) -> Answer:
         try:
             return Answer(DRAINED) if self._ours(machine, task) else Answer(LOST, "Alertmanager has no silence of this event")
         except MethodError as error:
-            if _is_required(task):
+            if is_true(task.options.get("required")):
                 raise
             return Answer(DRAINED, note=f"alerts may be sent: {error}")
 
@@ -75,7 +75,7 @@ class SilenceMethod(Method):
             for silence in self._ours(machine, task):
                 self._ask(machine, task, "DELETE", f"/api/v2/silence/{silence}")
         except MethodError as error:
-            if _is_required(task):
+            if is_true(task.options.get("required")):
                 raise
             return Answer(UNDONE, note=f"the silence ends by itself: {error}")
         return Answer(UNDONE)
@@ -112,10 +112,6 @@ class SilenceMethod(Method):
             return reply.json() if verb != "DELETE" else None
         except (DaemonError, ValueError) as error:
             raise MethodError(printable(error, 300))
-
-
-def _is_required(task: Task) -> bool:
-    return str(task.options.get("required")).lower() in ("true", "yes", "1", "on")
 
 
 def _value(task: Task) -> str:

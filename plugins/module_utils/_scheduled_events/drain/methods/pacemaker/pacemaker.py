@@ -63,8 +63,7 @@ class PacemakerMethod(Method):
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
         pacemaker = Pacemaker(machine)
-        seen = pacemaker.status()
-        node = _own(pacemaker, seen, task)
+        seen, node = _look(pacemaker, task)
         aside = bool(seen.azure_agent) and task.options["azure_agent"] == "step_aside"
         expected = [] if aside or node.is_standby else _expected(pacemaker, seen, node, task)
         return {
@@ -93,8 +92,7 @@ class PacemakerMethod(Method):
     def check(self, machine: Machine, task: Task) -> Answer:
         pacemaker = Pacemaker(machine)
         try:
-            seen = pacemaker.status()
-            node = _own(pacemaker, seen, task)
+            seen, node = _look(pacemaker, task)
         except NotRunning as error:
             # As after a boot, until it is up.
             return Answer(DRAINING, str(error))
@@ -106,8 +104,7 @@ class PacemakerMethod(Method):
     def undo(self, machine: Machine, task: Task) -> Answer:
         pacemaker = Pacemaker(machine)
         try:
-            seen = pacemaker.status()
-            node = _own(pacemaker, seen, task)
+            seen, node = _look(pacemaker, task)
         except NotRunning as error:
             return Answer(UNDOING, str(error))
         if task.finding.get("aside") and node.mark != task.reason:
@@ -116,8 +113,7 @@ class PacemakerMethod(Method):
         for lifetime in (_lifetime(task), *LIFETIMES):
             if node.mark == task.reason:
                 pacemaker.end_standby(node.name, lifetime)
-                seen = pacemaker.status()
-                node = _own(pacemaker, seen, task)
+                seen, node = _look(pacemaker, task)
         missing = [state for state in node.states if state in ("offline", "pending", "unclean")]
         if missing:
             return Answer(UNDOING, f"node {node.name} is {', '.join(missing)}")
@@ -133,14 +129,14 @@ class PacemakerMethod(Method):
         return f"crm_standby {about}; crm_attribute --name={MARK} {about}"
 
 
-def _own(pacemaker: Pacemaker, seen: Status, task: Task) -> Node:
-    """Return this VM's node. The settings say which it is, or the VM's own daemon; a record never."""
-    name, here = str(task.options["node"]), pacemaker.own_node()
+def _look(pacemaker: Pacemaker, task: Task) -> tuple[Status, Node]:
+    """Return the cluster, and this VM's node. The settings say which it is, or the VM's own daemon; a record never."""
+    seen, name, here = pacemaker.status(), str(task.options["node"]), pacemaker.own_node()
     if (name or here) not in seen.nodes:
         raise MethodError(f"The cluster has no node {printable(name or here, 100)} but {_listed(seen.nodes)}; set the option node")
     if here in seen.nodes and name not in ("", here):
         raise MethodError(f"option node is {printable(name, 100)}, and this VM's node is {printable(here, 100)} (crm_node --name)")
-    return seen.nodes[name or here]
+    return seen, seen.nodes[name or here]
 
 
 def _lifetime(task: Task) -> str:
@@ -181,16 +177,11 @@ def _refusals(seen: Status, node: Node, task: Task) -> list[str]:
         found.append("the cluster, or the node, is in maintenance mode, in which no resource moves")
     if not seen.has_quorum:
         found.append("this part of the cluster has no quorum")
-    others = {one.name: _why_not(one, task) for one in seen.nodes.values() if one.name != node.name}
+    others = {one.name: (", ".join(one.states) or _hit(one, task)) for one in seen.nodes.values() if one.name != node.name}
     if not others or all(others.values()):
         reasons = "; ".join(f"{name}: {why}" for name, why in others.items()) or "there is none"
         found.append(f"no other node may take over from {node.name}: {printable(reasons)}")
     return found
-
-
-def _why_not(one: Node, task: Task) -> str:
-    """Return why a node takes nothing over, or an empty text."""
-    return ", ".join(one.states) or _hit(one, task)
 
 
 def _hit(one: Node, task: Task) -> str:

@@ -18,7 +18,7 @@ from ....core.printable_text import printable
 from ....host.machine.daemons import Daemon, DaemonError, Reply
 from ....host.machine.machine import Machine
 from ....host.system import seconds_between, utc_text
-from ..method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values, event_id_in, reason_of
+from ..method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values, event_id_in, is_true, reason_of
 from ..pasted import word
 from .cluster import OUR_TAG, Member, Rules, View, candidate, left_to_be_synchronous, view_of
 
@@ -30,7 +30,6 @@ PAUSED = "the cluster is paused (patronictl pause): somebody keeps Patroni from 
 NO_FOLDER = "set config_folder, the folder that Patroni is started with in place of one file, or leader_only: true, which drains no standby"
 # Of POST /switchover: it may have happened, or who may take over has changed. The next look at the cluster tells.
 LOOK_AGAIN = ("switchover status unknown", "leader name does not match", "candidate name does not match with sync_standby")
-TRUE = ("true", "yes", "on", "1")
 
 
 class PatroniMethod(Method):
@@ -69,7 +68,9 @@ class PatroniMethod(Method):
         file = _file_state(machine, task)
         rules = _rules(task, self._json(machine, task, "/config"))
         self._refuse_access(machine, task)
-        finding: dict[str, t.Any] = {"member": me.name, "role": me.role, "state": me.state, "out": _was_out(me, file)}
+        # Whether a person has taken a standby out before.
+        was_out = me.is_out and not me.leads and not me.drained_for and file == "absent"
+        finding: dict[str, t.Any] = {"member": me.name, "role": me.role, "state": me.state, "out": was_out}
         if _leader_only(task):
             finding["leader_only"] = True
         if me.leads:
@@ -132,7 +133,7 @@ class PatroniMethod(Method):
         return Answer(UNDOING, missing) if missing else Answer(UNDONE, changed or None)
 
     def by_hand(self, finding: Values, options: Values) -> str:
-        if finding.get("out") is True or not options.get("config_folder") or _is_true(options.get("leader_only")):
+        if finding.get("out") is True or not options.get("config_folder") or is_true(options.get("leader_only")):
             return ""
         return f"rm -f {word(os.path.join(str(options['config_folder']), FILE), 'FILE')} && systemctl reload patroni"
 
@@ -204,12 +205,8 @@ def _said(reply: Reply) -> str:
     return f"{reply.status} {printable(reply.said, LONGEST_ANSWER)}"
 
 
-def _is_true(value: t.Any) -> bool:
-    return str(value).lower() in TRUE
-
-
 def _leader_only(task: Task) -> bool:
-    return _is_true(task.options["leader_only"])
+    return is_true(task.options["leader_only"])
 
 
 def _path(task: Task) -> str:
@@ -241,11 +238,6 @@ def _file_state(machine: Machine, task: Task, strict: bool = True) -> str:
     if strict:
         raise MethodError(f"{path} is not from this collection, or was changed by somebody: move it away")
     return "theirs"
-
-
-def _was_out(me: Member, file: str) -> bool:
-    """Return whether a person has taken a standby out before."""
-    return me.is_out and not me.leads and not me.drained_for and file == "absent"
 
 
 def _name(machine: Machine, task: Task, status: t.Any) -> str:
@@ -284,8 +276,8 @@ def _rules(task: Task, config: t.Any) -> Rules:
     mode, strict = (config.get(key) if isinstance(config, t.Mapping) else None for key in ("synchronous_mode", "synchronous_mode_strict"))
     longest = int(task.options["maximum_lag"]) * MEBIBYTE
     is_quorum = str(mode).lower() == "quorum"
-    is_synchronous = is_quorum or _is_true(mode)
-    return Rules([str(one) for one in task.listed("candidates")], why_hit, longest, is_synchronous, is_quorum, is_synchronous and _is_true(strict))
+    is_synchronous = is_quorum or is_true(mode)
+    return Rules([str(one) for one in task.listed("candidates")], why_hit, longest, is_synchronous, is_quorum, is_synchronous and is_true(strict))
 
 
 def _is_alone(view: View, me: Member, to: str, rules: Rules, task: Task) -> bool:

@@ -10,7 +10,7 @@ import typing as t
 
 from ....host.machine.daemons import Daemon, DaemonError
 from ....host.machine.machine import Machine
-from ..method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
+from ..method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values, is_true
 from ..pasted import word
 from .handover import (
     COORDINATED,
@@ -147,7 +147,7 @@ class RedisSentinelMethod(Method):
     def by_hand(self, finding: Values, options: Values) -> str:
         host, _colon, port = str(options.get("address")).rpartition(":")
         user = f" --user {word(options['username'], 'USER')}" if options.get("username") else ""
-        login = user + (" --askpass" if options.get("password_file") else "") + (" --tls" if str(options.get("tls")).lower() in ("true", "yes") else "")
+        login = user + (" --askpass" if options.get("password_file") else "") + (" --tls" if is_true(options.get("tls")) else "")
         call = f"redis-cli -h {word(host, 'HOST', LOOPBACK)} -p {word(port, 'PORT', NUMBER)}{login} CONFIG"
         if str(finding.get("priority")) == "0" and finding.get("role") != MASTER:
             return ""
@@ -170,7 +170,7 @@ class RedisSentinelMethod(Method):
     def _server(self, machine: Machine, task: Task, address: str, prefix: str, seconds: float) -> Server:
         options = {name: str(task.options[name]) for name in ("ca_file", "certificate_file")}
         login = {name: str(task.options[prefix + name]) for name in ("username", "password_file")}
-        scheme = "tls" if str(task.options["tls"]).lower() in ("true", "yes") else "tcp"
+        scheme = "tls" if is_true(task.options["tls"]) else "tcp"
         return Server(self.daemons(machine), Daemon(f"{scheme}://{address}", seconds, LONGEST_ANSWER, **options, **login))
 
     def _watches(self, machine: Machine, task: Task) -> list[Watch]:

@@ -67,7 +67,9 @@ def _reply(data: bytes, at: int, depth: int) -> tuple[Reply, int]:
         return _text(line), at
     if kind == b"-":
         return ErrorReply(_text(line)), at
-    number = _number(line)
+    if not NUMBER.fullmatch(line):
+        raise RespError("the answer is no RESP: a number is missing")
+    number = int(line)
     if kind == b":":
         return number, at
     if number == -1:
@@ -80,12 +82,6 @@ def _line(data: bytes, at: int) -> tuple[bytes, int]:
     if end < 0:
         raise _CutOff
     return data[at:end], end + 2
-
-
-def _number(line: bytes) -> int:
-    if not NUMBER.fullmatch(line):
-        raise RespError("the answer is no RESP: a number is missing")
-    return int(line)
 
 
 def _bulk_string(data: bytes, at: int, size: int) -> tuple[str, int]:

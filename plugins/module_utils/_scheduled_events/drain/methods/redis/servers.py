@@ -146,7 +146,7 @@ def observe_redis(server: Server) -> Redis:
         failing_over=state.get("master_failover_state", "no-failover") != "no-failover",
         priority=priority,
         min_replicas=min_replicas,
-        paused=_calls(calls.get("cmdstat_client|pause", "")) if version >= COUNTS else -1,
+        paused=max(_whole(calls.get("cmdstat_client|pause", "").partition("calls=")[2].partition(",")[0]), 0) if version >= COUNTS else -1,
     )
 
 
@@ -243,10 +243,6 @@ def _connected(server: Server, state: t.Mapping[str, str]) -> t.Iterator[tuple[s
 
 def _whole(text: str | None) -> int:
     return int(text) if text and len(text) < 20 and text.isdecimal() else -1
-
-
-def _calls(text: str) -> int:
-    return max(_whole(text.partition("calls=")[2].partition(",")[0]), 0)
 
 
 def _version(text: str) -> tuple[int, ...]:

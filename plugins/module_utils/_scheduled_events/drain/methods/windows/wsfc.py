@@ -11,7 +11,7 @@ from ....host.machine.failover_cluster import ClusterState, FailoverCluster, Nod
 from ....host.machine.machine import Machine
 from ... import availability_groups
 from ...availability_groups import Surroundings
-from ..method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
+from ..method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values, is_true
 
 UP, PAUSED = "Up", "Paused"
 FAILBACKS = {"immediate": "Immediate", "policy": "Policy", "none": "NoFailback"}
@@ -243,7 +243,7 @@ def _node_before(task: Task) -> str:
 def _to_take_back(seen: _Seen, task: Task) -> list[str]:
     """Return the availability groups that come back now: the node is up, and all of them are in step here again."""
     moved = _moved(task.finding)
-    if not _is_true(task.options["return_primary"]) or seen.state != UP or availability_groups.out_of_step(moved, seen.replicas):
+    if not is_true(task.options["return_primary"]) or seen.state != UP or availability_groups.out_of_step(moved, seen.replicas):
         return []
     return [group for group in moved if group not in seen.here]
 
@@ -256,7 +256,7 @@ def _missing(before: str, seen: _Seen, task: Task) -> list[str]:
     elif task.finding.get("state") == UP and task.options["failback"] == "immediate":
         found += _roles_elsewhere(seen, task, moved)
     found += availability_groups.out_of_step(moved, seen.replicas)
-    if _is_true(task.options["return_primary"]):
+    if is_true(task.options["return_primary"]):
         found += [f"availability group {group} is not back" for group in moved if group not in seen.here]
     return found
 
@@ -273,8 +273,3 @@ def _roles_elsewhere(seen: _Seen, task: Task, moved: t.Container[str]) -> list[s
         for one in seen.cluster.roles
         if one.name in ours and one.name not in seen.owned and (one.state == "Pending" or task.state != UNDOING)
     ]
-
-
-def _is_true(value: t.Any) -> bool:
-    """Return whether an option is true; Ansible accepts words for it, too."""
-    return str(value).lower() in ("true", "yes")
