@@ -40,7 +40,8 @@ def instance(vm: Vm, version: str) -> Dict[str, Any]:
     if version >= "2020-07-15":
         compute["osProfile"] = {"adminUsername": "azureuser", "computerName": vm.name.replace("_", "-").lower()}
     if version >= "2019-06-04":
-        compute["tagsList"] = _tags_list(vm.texts["tags"])
+        pairs = [tag.partition(":") for tag in vm.texts["tags"].split(";") if tag]
+        compute["tagsList"] = [{"name": name, "value": value} for name, _separator, value in pairs]
     return {"compute": compute, "network": {"interface": [_interface(vm.texts)]}}
 
 
@@ -49,11 +50,6 @@ def _interface(texts: Dict[str, str]) -> Dict[str, Any]:
     address = {"privateIpAddress": texts["private_ip"], "publicIpAddress": texts["public_ip"]}
     subnet = {"address": texts["subnet"], "prefix": texts["subnet_prefix"]}
     return {"ipv4": {"ipAddress": [address], "subnet": [subnet]}, "ipv6": {"ipAddress": []}, "macAddress": texts["mac_address"]}
-
-
-def _tags_list(tags: str) -> Any:
-    pairs = [tag.partition(":") for tag in tags.split(";") if tag]
-    return [{"name": name, "value": value} for name, _separator, value in pairs]
 
 
 def node(document: Any, path: str) -> Optional[Any]:

@@ -206,13 +206,10 @@ class Machine:
         if was_listed:
             self._changed(event)
         self._report(transition, event)
-        self._publish_waiting()
+        for waiting in list(self.events.values()):
+            if waiting.state == WAITING and not self._over_user_limit(waiting):
+                self._publish(waiting)
         self._start_approved()
-
-    def _publish_waiting(self) -> None:
-        for event in list(self.events.values()):
-            if event.state == WAITING and not self._over_user_limit(event):
-                self._publish(event)
 
     def _later(self, event: Event, seconds: float, action: Callable[[], Any]) -> None:
         event.timers.append(self._clock.call_later(max(0.0, seconds), action))

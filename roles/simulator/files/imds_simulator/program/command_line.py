@@ -9,10 +9,10 @@ import json
 import os
 import signal
 import sys
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from imds_simulator import VERSION
-from imds_simulator.clock import Clock, RealClock, VirtualClock, parse_iso
+from imds_simulator.clock import RealClock, VirtualClock, parse_iso
 from imds_simulator.control.guard import Guard, make_token, read_token
 from imds_simulator.program import background
 from imds_simulator.scenarios import scenarios
@@ -63,7 +63,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
             print("%2d  %-32s %s" % (entry["number"], entry["name"], entry["title"]))
         return 0
     if options.make_control_token:
-        return _make_token(options.make_control_token)
+        return _reported(lambda: print("made" if make_token(options.make_control_token) else "is there"))
     if options.speed <= 0:
         parser().error("--speed must be greater than 0")
     if options.stop or options.background:
@@ -74,18 +74,14 @@ def main(arguments: Optional[List[str]] = None) -> int:
         given = list(sys.argv[1:] if arguments is None else arguments)
         return background.start([argument for argument in given if argument != "--background"], options.pid_file, options.log_file)
     _raise_file_limit()
+    return _reported(lambda: asyncio.run(_run(options)))
+
+
+def _reported(run: Callable[[], None]) -> int:
+    """Run something, and return the exit code. What is wrong with the options or the files is one line."""
     try:
-        asyncio.run(_run(options))
+        run()
     except (OSError, ValueError) as problem:
-        sys.stderr.write("imds_simulator: %s\n" % problem)
-        return 1
-    return 0
-
-
-def _make_token(path: str) -> int:
-    try:
-        print("made" if make_token(path) else "is there")
-    except OSError as problem:
         sys.stderr.write("imds_simulator: %s\n" % problem)
         return 1
     return 0
@@ -105,13 +101,14 @@ def _raise_file_limit() -> None:
 async def _run(options: argparse.Namespace) -> None:
     token = read_token(options.control_token_file) if options.control_token_file else None
     simulator = Simulator(
-        _clock(options),
+        VirtualClock(parse_iso(options.start) if options.start else None) if options.clock == "virtual" else RealClock(options.speed),
         Switches(**dict(parse_assignment(text) for text in options.switch)),
         enabled=not options.disabled,
         hook=options.hook,
         record=options.record,
     )
-    _watch_signals(simulator)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        simulator.loop.add_signal_handler(number, simulator.stopped.set)
     try:
         for vm in _vms(options):
             await simulator.add_vm(vm)
@@ -121,19 +118,15 @@ async def _run(options: argparse.Namespace) -> None:
             scenarios.play(simulator, scenarios.load(options.scenario))
         if options.parent:
             simulator.loop.create_task(_watch_parent(simulator, options.parent))
-        _write_pid(options.pid_file)
+        if options.pid_file:
+            with open(options.pid_file, "w", encoding="utf-8") as stream:
+                stream.write("%d\n" % os.getpid())
         _announce_ready(options.ready_file, json.dumps({"control": simulator.control_url, "vms": simulator.urls()}))
         await simulator.stopped.wait()
     finally:
         await simulator.close()
         if options.pid_file and os.path.exists(options.pid_file):
             os.unlink(options.pid_file)
-
-
-def _clock(options: argparse.Namespace) -> Clock:
-    if options.clock == "virtual":
-        return VirtualClock(parse_iso(options.start) if options.start else None)
-    return RealClock(options.speed)
 
 
 def _vms(options: argparse.Namespace) -> List[Vm]:
@@ -146,11 +139,6 @@ def _vms(options: argparse.Namespace) -> List[Vm]:
         cast: List[Dict[str, Any]] = scenarios.load(options.scenario).get("vms", [])
         vms = [Vm(**entry) for entry in cast]
     return vms
-
-
-def _watch_signals(simulator: Simulator) -> None:
-    for number in (signal.SIGTERM, signal.SIGINT):
-        simulator.loop.add_signal_handler(number, simulator.stopped.set)
 
 
 async def _watch_parent(simulator: Simulator, pid: int) -> None:
@@ -172,9 +160,3 @@ def _announce_ready(path: Optional[str], line: str) -> None:
             stream.write(line + "\n")
         os.replace(path + ".new", path)
     print(line, flush=True)
-
-
-def _write_pid(path: Optional[str]) -> None:
-    if path:
-        with open(path, "w", encoding="utf-8") as stream:
-            stream.write("%d\n" % os.getpid())
