@@ -261,7 +261,7 @@ class ActionModule(OnController):
             try:
                 url = notifier.resolve(urls.get(name, ""), notify_targets.WHOLE, notify_targets.PART)
             except ValueError as error:
-                results.update({key: ["failed", str(error), now] for key in every})
+                results.update({key: ["refused", str(error), now] for key in every})
                 continue
             orders.append(notifier.Order(name=name, url=url, messages=[message for message, _keys in pairs]))
             keys[name] = [list(of_message) for _message, of_message in pairs]
@@ -344,7 +344,8 @@ def _recorded(state: pass_loop.State) -> pass_loop.State:
     notified = state["notified"]
     plan, remarks = state["plan"], notifying.remarks(notified)
     summary = {**plan["summary"], "problems": [*plan["summary"]["problems"], *remarks]} if remarks else plan["summary"]
-    state = _with_failures({**state, "plan": {**plan, "summary": summary}}, notifying.test_failures(notified))
+    failures = [*notifying.wrong_targets(notified), *notifying.test_failures(notified)]
+    state = _with_failures({**state, "plan": {**plan, "summary": summary}}, failures)
     return pass_loop.record_notified(state, time.time()) if state["request"]["runs_commands"] else state
 
 

@@ -105,7 +105,7 @@ def test_no_output_has_a_secret(make_lab: Make, https: Https) -> None:
     lab.all["vault_token"] = TOKEN
     lab.all["respond_notify"] = [
         f"jsons://127.0.0.1:{https.port}/{{{{ vault_token }}}}",
-        f"mailtos://user:{{file:{lab.folder}/password}}@127.0.0.1:{closed_port()}?to=ops@example.com&mode=ssl",
+        f"mailtos://user:{{file:{lab.folder}/password}}@127.0.0.1:{closed_port()}?from=azure@example.com&to=ops@example.com&mode=ssl",
     ]
     lab.simulator.event("Reboot", ["web1"], started_seconds=60, **FAR)
     output = run(lab, "-vvv", respond_wait=True)
@@ -116,6 +116,17 @@ def test_no_output_has_a_secret(make_lab: Make, https: Https) -> None:
     for secret in (TOKEN, PASSWORD, "p4ssw0rd%26OfTheM4il"):
         assert secret not in written
     assert lab.phases("web1")[-1] == "recovered"
+
+
+def test_a_target_that_cannot_be_used_is_a_wrong_setting_and_keeps_no_other_from_being_told(make_lab: Make, known: Authority, https: Https) -> None:
+    lab = make_lab(["web1"], 60)
+    lab.all["respond_notify"] = [{"name": "good", "url": hook(https.port)}, {"name": "unknown", "url": "slak://a/b/c"}, {"name": "unset", "url": "env:NOT_SET"}]
+    lab.simulator.event("Reboot", ["web1"], started_seconds=60, **FAR)
+    output = run(lab, ca=known.certificate, code=2)
+    assert https.texts and "approved" in lab.phases("web1"), output
+    for name, why in (("unknown", "apprise does not know this URL, or it lacks a part"), ("unset", "env:NOT_SET is missing, empty or cannot be read")):
+        assert f"notification target {name} was not told of event" in output and f": {why}; correct its URL, or what that refers to" in output, output
+    assert "target good" not in output
 
 
 @pytest.mark.parametrize("kind", ["dead", "slow", "certificate"])

@@ -72,7 +72,7 @@ def hand_over(orders: Sequence[Order], keys: dict[str, list[list[str]]], folder:
 
 
 def results(sent: Sent, now: float) -> dict[str, tuple[str, str]]:
-    """Return for each key that is known by now C(delivered) or C(failed), and why it failed."""
+    """Return for each key that is known by now C(delivered), C(failed), or C(refused) where its URL cannot be used; and why."""
     try:
         found = json.loads(pathlib.Path(sent["file"]).read_text(encoding="ascii"))
     except (OSError, ValueError):
@@ -83,7 +83,8 @@ def results(sent: Sent, now: float) -> dict[str, tuple[str, str]]:
         if of_target is None and now < sent["ends"]:
             continue
         delivered, reason = (of_target["delivered"], of_target["reason"]) if of_target else ([], "the program that sends gave no answer")
+        lost = "refused" if of_target and of_target.get("refused") else "failed"
         for number, keys in enumerate(messages):
             is_delivered = number < len(delivered) and delivered[number]
-            known.update(dict.fromkeys(keys, ("delivered" if is_delivered else "failed", reason)))
+            known.update(dict.fromkeys(keys, ("delivered" if is_delivered else lost, reason)))
     return known

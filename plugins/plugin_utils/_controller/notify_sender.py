@@ -83,12 +83,13 @@ def main() -> None:
 
 
 def _send(apprise: Any, asset: Any, log: _Log, target: dict[str, Any]) -> dict[str, Any]:
-    """Send the messages of one target. After one that failed the others are not tried: its receiver is the same."""
+    """Send the messages of one target, unless its URL is refused. After one that failed the others are not tried: its receiver is the same."""
     delivered: list[bool] = []
-    reason = ""
+    reason, refused = "", False
     with contextlib.suppress(Exception):
         service = apprise.Apprise.instantiate(target["url"], asset=asset)
-        reason = "apprise does not know this URL, or it lacks a part" if service is None else ""
+        refused = service is None
+        reason = "apprise does not know this URL, or it lacks a part" if refused else ""
         for one in target["messages"] if service is not None else ():
             reason = UNKNOWN
             if not service.notify(body=one["text"], title=one["title"], notify_type=one["type"], body_format="text"):
@@ -96,7 +97,8 @@ def _send(apprise: Any, asset: Any, log: _Log, target: dict[str, Any]) -> dict[s
                 break
             delivered.append(True)
             reason = ""
-    return {"delivered": delivered + [False] * (len(target["messages"]) - len(delivered)), "reason": reason}
+    missing = len(target["messages"]) - len(delivered)
+    return {"delivered": delivered + [False] * missing, "reason": reason, "refused": refused}
 
 
 def _write(path: str, results: dict[str, Any]) -> None:

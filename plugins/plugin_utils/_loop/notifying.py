@@ -37,7 +37,7 @@ class Notified(TypedDict):
 
     sent: list[Sent]
     results: dict[str, list[Any]]
-    """For each notice C(sent), C(delivered) or C(failed), why, and since when."""
+    """For each notice C(sent), C(delivered), C(failed), or C(refused) where the URL of its target cannot be used; why, and since when."""
     handed_at: float
     closing: bool
     """Whether the last iteration only records what was delivered."""
@@ -132,13 +132,21 @@ def _message(text: str, words: Sequence[str]) -> dict[str, str]:
 
 def remarks(notified: Notified) -> list[str]:
     """Return which targets could not be told, and why."""
-    failed: dict[tuple[str, str], set[str]] = {}
-    for key, (outcome, reason, _at) in notified["results"].items():
+    return _not_told(notified, "failed", f"the next passes try again, for {timestamps.duration(3600)}")
+
+
+def wrong_targets(notified: Notified) -> list[str]:
+    """Return which targets have a URL that cannot be used, which is a wrong setting, and why."""
+    return _not_told(notified, "refused", "correct its URL, or what that refers to")
+
+
+def _not_told(notified: Notified, outcome: str, way_out: str) -> list[str]:
+    found: dict[tuple[str, str], set[str]] = {}
+    for key, (of_notice, reason, _at) in notified["results"].items():
         event, word, target = key.rsplit(" ", 2)
-        if outcome == "failed" and word != TEST:
-            failed.setdefault((target, reason), set()).add(event)
-    again = f"the next passes try again, for {timestamps.duration(3600)}"
-    return [f"notification target {target} was not told of {_events(events)}: {reason}; {again}" for (target, reason), events in failed.items()]
+        if of_notice == outcome and word != TEST:
+            found.setdefault((target, reason), set()).add(event)
+    return [f"notification target {target} was not told of {_events(events)}: {reason}; {way_out}" for (target, reason), events in found.items()]
 
 
 def _events(events: set[str]) -> str:
