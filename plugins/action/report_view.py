@@ -45,7 +45,9 @@ class ActionModule(OnController):
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         now = time.time()
         chosen = window(arguments["since"], arguments["until"], arguments["month"], now)
-        files = _files(arguments["file"])
+        files, event_id = _files(arguments["file"]), text(arguments["event_id"]) or ""
+        if arguments["event_id"] and not event_id:
+            raise ValueError(f"report_event_id must be the beginning of an event's id, not {arguments['event_id']!r}")
         of_hosts = variables["hostvars"]
         excluded = {str(host): _is_excluded(mapping(of_hosts[host])) for host in items(variables.get("ansible_play_hosts_all"))}
         hosts = [host for host, found in excluded.items() if found is False]
@@ -58,7 +60,7 @@ class ActionModule(OnController):
             times = {"since": timestamps.form(chosen.since), "until": timestamps.form(chosen.until)}
             return {**times, "shares": {host: _share(host) for host in hosts}}
         answers = {host: Answers(*(mapping(of_hosts[host]).get(arguments[key]) for key in ("own", "archived"))) for host in hosts}
-        report = make(answers, chosen, now, text(arguments["event_id"]) or "")
+        report = make(answers, chosen, now, event_id)
         if not self._task.check_mode:
             for path in files:
                 self._write(path, FORMS[path.suffix.lower()](report).encode())
@@ -69,7 +71,8 @@ class ActionModule(OnController):
         wrong = [f"wrong settings on {line}" for line in grouped((host, [found]) for host, found in excluded.items() if isinstance(found, str))]
         archived = [] if not text(arguments["archive"]) else [host for host, one in answers.items() if not is_answer(one.archived)]
         lost = [f"{some(archived, SHOWN)}: not archived; the reasons stand above"] if archived else []
-        fails = "; ".join([*wrong, *([] if wrong and not hosts else _fails(report, arguments)), *lost])
+        unknown = [f"no event of this time begins with {event_id}: report_from asks for an earlier one"] if event_id and not report["events"] else []
+        fails = "; ".join([*wrong, *([] if wrong and not hosts else _fails(report, arguments)), *lost, *unknown])
         return {"lines": lines, "report": report, "fails": fails, "changed": bool(files)}
 
     def _write(self, path: pathlib.Path, content: bytes) -> None:

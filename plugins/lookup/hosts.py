@@ -50,6 +50,8 @@ class LookupModule(LookupBase):
     def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[t.Any]:
         self.set_options(var_options=variables, direct=kwargs)
         (pattern,) = terms
+        if not isinstance(pattern, str):
+            raise AnsibleLookupError(f"The hosts must be a pattern, as text such as web1,web2, and are {pattern!r}.")
         if not looks_only(context.CLIARGS) and not self.get_option("allow_empty"):
             matching = lookup_loader.get("ansible.builtin.inventory_hostnames", loader=self._loader, templar=self._templar)
             # A limit that is a file of hosts is read by core alone.

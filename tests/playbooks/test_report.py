@@ -128,6 +128,7 @@ def test_a_vm_that_is_down_hides_no_other_and_its_archive_is_in_the_report(make_
 def test_what_cannot_be_done_is_red_and_says_so(make_lab: Make) -> None:
     lab = make_lab(["web1"], 60)
     for options, words in (
+        ({"report_event_id": "c706"}, "no event of this time begins with c706: report_from asks for an earlier one"),
         ({"report_from": "yesterday"}, "report_from must be a date"),
         ({"report_month": "2026-13"}, "report_month must be a month"),
         ({"report_from": "2026-03-02", "report_until": "2026-03-01"}, "must be before report_until"),

@@ -52,6 +52,11 @@ def test_files_of_a_report_that_are_none(given: Any) -> None:
     assert begin({}, file=given)["msg"] == f"report_file must be a list of files, or text with commas, not {given!r}"
 
 
+@pytest.mark.parametrize("given", [["a"], {"a": 1}])
+def test_an_id_that_is_none(given: Any) -> None:
+    assert begin({}, event_id=given)["msg"] == f"report_event_id must be the beginning of an event's id, not {given!r}"
+
+
 def test_right_ones() -> None:
     archive = {"report_archive_path": "/srv/archive", "report_archive_host": "bastion", "report_archive_become": False}
     for variables in ({}, archive, {**archive, "report_archive_host": "localhost"}):

@@ -35,6 +35,11 @@ def test_a_pattern_without_hosts_is_refused(tmp_path: pathlib.Path) -> None:
     assert code != 0 and f"{REFUSED} 'nosuch'" in " ".join(output.split())
 
 
+def test_a_list_of_hosts_is_refused_in_words(tmp_path: pathlib.Path) -> None:
+    code, output = play(tmp_path, "[web]\nweb1\n", "maintenance.azure.status", "-e", '{"status_hosts": ["web1"]}')
+    assert code != 0 and "The hosts must be a pattern, as text such as web1,web2, and are ['web1']." in " ".join(output.split()), output
+
+
 @pytest.mark.parametrize("limit", ["web2", "all:!web1"])
 def test_a_limit_that_leaves_out_every_host_of_the_pattern_is_refused(tmp_path: pathlib.Path, limit: str) -> None:
     code, output = play(tmp_path, "[web]\nweb1\nweb2\n", "maintenance.azure.status", "-e", "status_hosts=web1", "--limit", limit)
