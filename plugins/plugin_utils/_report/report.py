@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple, TypedDict
 
+from ...module_utils._scheduled_events.core.limits import HISTORY_ENTRIES
 from ...module_utils._scheduled_events.core.names import folded
 from ...module_utils._scheduled_events.core.printable_text import LONGEST_TEXT, printable
 from .._core import plain_values
@@ -147,7 +148,7 @@ def _parts(host: str, given: Answers) -> Iterable[Part]:
     """Return the parts of a host, each event once: its own word counts where it still has one."""
     found: dict[str, Part] = {}
     for answer, archived in ((given.archived, True), (given.own, False)):
-        for entry in plain_values.items(plain_values.mapping(answer).get("entries")):
+        for entry in plain_values.items(plain_values.mapping(answer).get("entries"))[-HISTORY_ENTRIES:]:
             if part := read_part(host, entry, archived):
                 found[folded(part["event_id"])] = part
     return found.values()

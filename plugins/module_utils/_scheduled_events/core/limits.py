@@ -48,3 +48,5 @@ ATTEMPTS = 1000
 REVISION = 10**8
 # Bytes of the entries in one answer, and the separators in them, which stand for values, in texts, too. Below what the controller accepts of one answer.
 HISTORY_BYTES, HISTORY_VALUES = 12 * 1024 * 1024, 800_000
+# Entries of one VM that a report or an archive takes at once, the last ones: its history and its records within all limits are 4,500.
+HISTORY_ENTRIES = 5000

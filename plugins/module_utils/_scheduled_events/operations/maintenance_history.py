@@ -9,7 +9,7 @@ import json
 import re
 import typing as t
 
-from ..core.limits import HISTORY_BYTES, HISTORY_VALUES
+from ..core.limits import HISTORY_BYTES, HISTORY_ENTRIES, HISTORY_VALUES
 from ..host.access import Failed, HostAccess, Result
 from ..journal.history import Entry, History, HistoryReading, checked, checked_limits, entry_of, history_of, limits_argument
 from ..journal.record_schema import RecordsError, Unreadable
@@ -89,7 +89,7 @@ def _kept(history: History, given: t.Sequence[t.Any], check_mode: bool) -> tuple
     """Add entries to a share, and return all of it. An entry that is there is replaced by a later state of its event only."""
     there = {_key(entry): entry for entry in history.read_all().entries}
     problems, new = [], {}
-    for one in given:
+    for one in given[-HISTORY_ENTRIES:]:
         try:
             entry = checked(one)
         except Unreadable as error:

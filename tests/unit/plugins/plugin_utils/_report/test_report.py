@@ -173,6 +173,12 @@ def test_a_vm_with_thousands_of_events_hides_no_other() -> None:
     assert checked(alone).count('<section class="event">') == 600
 
 
+def test_a_vm_that_answers_tens_of_thousands_of_entries_is_read_within_a_limit() -> None:
+    short = {"format": 1, "event": {"event_id": "", "resources": []}, "phase": "noticed", "history": [], "methods": []}
+    report = report_of(*({**short, "event": {**short["event"], "event_id": f"E{number}"}} for number in range(6000)))
+    assert len(report["events"]) == 5000 and report["events"][0]["event_id"] != "E0"
+
+
 def test_no_false_time_of_a_vm_hides_what_others_tell_of_the_same_event() -> None:
     lies = [{"phase": "noticed", "at": f"{1970 + year}-01-01T00:00:00.000000Z"} for year in range(30)] + [
         {"phase": "held", "at": "9999-12-01T00:00:00.000000Z"}

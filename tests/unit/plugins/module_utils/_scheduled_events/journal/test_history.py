@@ -376,6 +376,11 @@ def test_no_entry_of_a_time_to_come_or_of_none_stays_longer_than_true_ones(files
     assert set(names_of(files, host, limits=limits)) == {"E-0", "E-1", "E-2", "E-lie-8"}
 
 
+def test_of_tens_of_thousands_of_entries_the_last_ones_are_looked_at(files, host, monkeypatch):
+    monkeypatch.setattr("ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_history.HISTORY_ENTRIES", 10)
+    assert names_of(files, host, entries=[entry(number) for number in range(30)]) == [f"E-{number}" for number in range(20, 30)]
+
+
 def test_a_vm_that_answers_too_much_at_once_locks_no_share(files, host, monkeypatch):
     monkeypatch.setattr("ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files.FOLDER_FILES", 30)
     limits = {"entries": 20, "bytes": 10**6, "days": 400}
