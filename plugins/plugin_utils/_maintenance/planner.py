@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...module_utils._scheduled_events.core.printable_text import printable
+from .._core.shares import few_of_each
 from .._core.wrong_input import WrongInput
 from .act import method_actions, notifications, record_writes, replicas, stages
 from .budget import allocation, cluster_order
@@ -27,6 +28,8 @@ from .state.observed_event import collect
 
 # Characters of a reason in the sentence with which a run fails.
 LONGEST_REASON = 300
+# Notices about events of one VM in a pass: eight targets are told of all phases of a few.
+MOST_NOTICES = 200
 # VMs that are named in one line.
 SHOWN = 5
 # Characters of the id of an event, which is a GUID.
@@ -44,7 +47,8 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     event_states = decided.event_states
     phases = {event_state.key: messages.phase(event_state) for event_state in event_states}
     keepers = replicas.Keepers(event_states, hosts, chosen)
-    untold = [notice for one in event_states for notice in notifications.notices(one, phases[one.key], chosen)]
+    every = [notice for one in event_states for notice in notifications.notices(one, phases[one.key], chosen)]
+    untold = few_of_each(every, lambda notice: [notice.host], MOST_NOTICES)[0]
     told = [write for one in event_states for write in notifications.delivered(one, chosen)]
     actions = stages.this_iteration([*_actions(event_states, hosts, decided, phases, chosen, moment, keepers), *told])
     waiting = requeue.decide(event_states, hosts, actions, chosen)

@@ -99,6 +99,11 @@ def test_a_vm_with_hundreds_of_events_takes_no_message_of_others() -> None:
     assert not notifying.is_due(crowd(400), before, False, NOW)
 
 
+def test_a_vm_with_hundreds_of_events_makes_no_result_of_a_pass_large() -> None:
+    found = crowd(1000, "vm1")
+    assert len(found["notices"]) == 201 and [one["host"] for one in found["notices"]].count("vm1") == 1
+
+
 def test_a_vm_with_hundreds_of_events_takes_no_line_of_a_digest() -> None:
     (text,) = texts(crowd(400, "vm1", "vm2", "vm3", "vm4"))["ops"]
     assert len(text.splitlines()) <= 14 and "4 reboot events announced, from 08:15 UTC: vm1, vm2, vm3 and 1 more" in text
