@@ -103,19 +103,24 @@ def _after(participant: Participant, settings: Settings) -> Participant:
     if record is None or observation is None:
         return participant
     if began_undrained(participant) and not _long_over(participant, settings):
-        participant = replace(participant, failed=_failure(participant, f"it began before the drain was done: {record.reason or 'the drain failed'}"))
+        participant = replace(participant, failed=_failure(participant, f"it began before the drain was done; {record_says(record)}"))
     if record.phase == "recovered" and not record.needs_undo:
         return replace(participant, asleep=True)
     failures = sum(1 for phase, _at in record.since("gone") if phase == "failed")
     failed = record.phase == "failed" and record.outcome is not None
     if failed:
-        text = f"recovery failed: {record.reason or 'no reason given'}"
+        text = f"recovery failed; {record_says(record)}"
         asleep = failures > settings.retries or not record.needs_undo
         participant = replace(participant, failed=_failure(participant, text), reason=text, asleep=asleep)
     if not record.needs_undo:
         return replace(participant, intent="finish", reason=participant.reason or _not_in_service(observation, settings))
     left = _until_retry(record, observation, failures, settings) if failed else 0.0
     return replace(participant, intent="stay", wait=left) if left > 0 else replace(participant, intent="recover")
+
+
+def record_says(record: Record) -> str:
+    """Return the reason in a record, marked as the VM's word: what it says beside that is no advice of this run."""
+    return f"its record says: {record.reason}" if record.reason else "no reason given"
 
 
 def _failure(participant: Participant, text: str) -> Blocker:
@@ -175,8 +180,7 @@ def _failed(event_state: EventState, participant: Participant, settings: Setting
     if record is None:
         raise AssertionError("only a participant with a record gets here")
     again = deadlines.retry(participant, settings)
-    # The reason is the VM's word: what it says beside that is no advice of this run.
-    why = f"its record says: {record.reason}" if record.reason else "no reason given"
+    why = record_says(record)
     reason = f"the drain failed; {why}"
     at_last = f"the drain failed {again.failures} times at last; {why}" if again.exhausted and again.failures > 1 else reason
     # Red from its first failure until a retry begins: a pass that ends here has not done what was to be done.

@@ -8,7 +8,7 @@ from ....module_utils._scheduled_events.journal.recorded import Recorded
 from ..._drain.kinds import findings
 from ..core.blocker import WAITING, Blocker, Kind, first, in_order
 from ..core.timestamps import duration
-from ..decide.intents import CHANGES, cannot_write, drained_now
+from ..decide.intents import CHANGES, cannot_write, drained_now, record_says
 from ..state import overrides
 from ..state.event_state import EventState
 from ..state.participant import Participant
@@ -59,7 +59,8 @@ def reason(event_state: EventState, event_phase: str) -> str | None:
     if event_phase == "retired":
         return f"no run waits for {', '.join(event_state.retired)}"
     participants = event_state.participants
-    failed = [participant.why or (participant.record.reason if participant.record else None) for participant in participants if participant.phase == "failed"]
+    known = [(one, one.record) for one in participants if one.record and one.phase == "failed"]
+    failed = [one.why or (f"{one.host.name}: {record_says(record)}" if record.reason else None) for one, record in known]
     blockers = told(event_state)
     failures = [one.detail for one in blockers if one.kind in FAILURES]
     found = [*failures, *failed, *[one.detail for one in blockers], *[participant.why for participant in participants]]

