@@ -87,6 +87,11 @@ def test_a_run_without_any_task_is_red_and_names_what_left_them_out(tmp_path: pa
     assert code != 0 and " ".join(left_out[:2]) in " ".join(output.split()) and "gain without" in " ".join(output.split()), output
 
 
+def test_a_limit_that_leaves_out_the_controller_is_refused_where_all_is_done_there(tmp_path: pathlib.Path) -> None:
+    code, output = play(tmp_path, "[web]\nweb1\n", "maintenance.azure.awx", "--limit", "web1")
+    assert code != 0 and f"{REFUSED} 'localhost' and --limit web1" in " ".join(output.split()), output
+
+
 @pytest.mark.parametrize("name", ["drill", "drill_spot"])
 def test_a_drill_that_simulates_no_vm_is_red(tmp_path: pathlib.Path, name: str) -> None:
     code, output = play(tmp_path, EMPTY, f"maintenance.azure.{name}", "--tags", "nothing")
