@@ -11,6 +11,7 @@ from ....module_utils._scheduled_events.core import limits
 from ....module_utils._scheduled_events.core.names import folded
 from ....module_utils._scheduled_events.drain.registry import method_of_unit
 from ....module_utils._scheduled_events.journal import record_schema, transitions
+from ....module_utils._scheduled_events.journal.record_changes import OUTCOMES
 from ..._core import plain_values
 from ..._core.plain_values import flag, items, mapping, plain, text, texts
 from ..._core.wrong_input import WrongInput
@@ -255,6 +256,8 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
 # Of the keys of a record those that the planner uses.
 USED = {field.name for field in fields(Record)}
 PLAIN = {key: READERS[kind] for key, kind in record_schema.RECORD_KINDS.items() if key in USED and kind in READERS}
+# It stands in sentences as the plan's own word.
+PLAIN["outcome"] = lambda value: found if (found := text(value)) in (None, *OUTCOMES) else "unknown"
 
 
 def read_record(value: Any, documents: Documents | None = None) -> Record | None:

