@@ -248,7 +248,9 @@ class ActionModule(OnController):
             state = self._hand_over(state, notifying.test_messages(names, str(settings["run"]["who"])), variables)
         now = time.time()
         if state["request"]["runs_commands"] and notifying.is_due(state["plan"], state["notified"], is_over, now):
+            told_of = notifying.told_of(state["plan"], state["notified"])
             state = self._hand_over(state, notifying.messages(state["plan"], state["notified"], self._text(variables), now), variables)
+            state = {**state, "notified": {**state["notified"], "told_of": told_of}}
         return _recorded(_waited(state, now + request["seconds"] + notifier.MARGIN)) if is_over and not state["notified"]["closing"] else state
 
     def _hand_over(self, state: pass_loop.State, messages: t.Mapping[str, t.Any], variables: dict[str, t.Any]) -> pass_loop.State:

@@ -22,6 +22,8 @@ from .._maintenance.report.event_lines import hosts_of
 MOST_MESSAGES, OF_ONE_VM = 3, 2
 # Seconds between two messages of a pass with more events than that, and with more than a person follows.
 PAUSES = ((20, 300.0), (MOST_MESSAGES, 60.0))
+# After so many times a VM alone is told of only every few minutes in this pass: it may make up an event, and an alarm, in each iteration.
+LOUD = 30
 # A pass that goes on tries a target again after so many seconds.
 AGAIN_SECONDS = 300.0
 TITLE = "Azure maintenance"
@@ -39,6 +41,8 @@ class Notified(TypedDict):
     results: dict[str, list[Any]]
     """For each notice C(sent), C(delivered), C(failed), or C(refused) where the URL of its target cannot be used; why, and since when."""
     handed_at: float
+    told_of: dict[str, int]
+    """How many times something of each VM was handed over."""
     closing: bool
     """Whether the last iteration only records what was delivered."""
 
@@ -54,7 +58,7 @@ class NotifyRequest(TypedDict):
 
 def nothing() -> Notified:
     """Return what a pass begins with."""
-    return {"sent": [], "results": {}, "handed_at": 0.0, "closing": False}
+    return {"sent": [], "results": {}, "handed_at": 0.0, "told_of": {}, "closing": False}
 
 
 def collect(notified: Notified, results: Results, now: float) -> Notified:
@@ -78,16 +82,25 @@ def outcomes(notified: Notified) -> dict[str, str]:
 
 def is_due(plan: Mapping[str, Any], notified: Notified, is_end: bool, now: float) -> bool:
     """Return whether its notices are handed over now: many events would otherwise be a message each iteration."""
-    waiting = owed(plan, notified)
+    told = {folded(one["event_id"]) for one in owed(plan, notified)}
+    loud = {host for host, number in notified["told_of"].items() if number >= LOUD}
+    quiet = {folded(entry["event_id"]) for entry in plan["events"] if set(hosts_of(entry)) - loud}
+    waiting = [one for one in owed(plan, notified) if folded(one["event_id"]) in quiet]
     if not waiting:
-        return False
-    told = {folded(one["event_id"]) for one in waiting}
+        return bool(told) and (is_end or now - notified["handed_at"] >= PAUSES[0][1])
     alive = [entry for entry in plan["events"] if entry["phase"] != "recovered" or folded(entry["event_id"]) in told]
     passed, count = now - notified["handed_at"], Counter(host for entry in alive for host in hosts_of(entry))
     # A VM with many events delays no message about the others.
     calm = [entry for entry in alive if any(count[host] <= OF_ONE_VM for host in hosts_of(entry))]
     is_calm = any(folded(entry["event_id"]) in told for entry in calm) and passed >= _pause(len(calm))
     return is_end or is_calm or passed >= _pause(len(alive)) or any(one["word"] in ALARMS for one in waiting)
+
+
+def told_of(plan: Mapping[str, Any], notified: Notified) -> dict[str, int]:
+    """Return how many times something of each VM was handed over, once all that is owed is."""
+    told = {folded(one["event_id"]) for one in owed(plan, notified)}
+    hosts = {host for entry in plan["events"] if folded(entry["event_id"]) in told for host in hosts_of(entry)}
+    return {**notified["told_of"], **{host: notified["told_of"].get(host, 0) + 1 for host in hosts}}
 
 
 def _pause(events: int) -> float:

@@ -99,6 +99,21 @@ def test_a_vm_with_hundreds_of_events_takes_no_message_of_others() -> None:
     assert not notifying.is_due(crowd(400), before, False, NOW)
 
 
+def test_a_vm_that_makes_up_an_alarm_in_each_iteration_is_told_of_every_few_minutes() -> None:
+    def held(number: int, *others: Any) -> dict[str, Any]:
+        its_event = event(f"A{number}", ("liar", "stranger"), not_before=at(200))
+        return plan(vm("liar", [its_event], [record("drained", its_event, told=[])]), *others, **TARGETS)
+
+    notified: Any = {**notifying.nothing(), "handed_at": NOW - 5}
+    for number in range(40):
+        is_due = notifying.is_due(held(number), notified, False, NOW)
+        assert is_due == (number < 30)
+        notified["told_of"] = notifying.told_of(held(number), notified) if is_due else notified["told_of"]
+    assert notifying.is_due(held(99), notified, True, NOW) and notifying.is_due(held(99), notified, False, NOW + 300)
+    true = event("T1", ("web1", "liar", "stranger"), not_before=at(200))
+    assert notifying.is_due(held(99, vm("web1", [true], [record("drained", true, told=[])])), notified, False, NOW), "of others at once"
+
+
 def test_a_vm_with_hundreds_of_events_makes_no_result_of_a_pass_large() -> None:
     found = crowd(1000, "vm1")
     assert len(found["notices"]) == 201 and [one["host"] for one in found["notices"]].count("vm1") == 1
