@@ -38,13 +38,8 @@ def refused_variables(names: Iterable[Any]) -> str | None:
     return _refusal("variables", ((name, VARIABLES[name]) for name in set(map(str, names)) if name in VARIABLES))
 
 
-def refused_setting(name: str) -> str | None:
-    """Return why a key of respond_timing is refused, or None."""
-    return _refusal("settings", [(name, SETTINGS[name])] if name in SETTINGS else [])
-
-
 def refused_settings(given: Any) -> str | None:
-    """Return why a host's own respond_timing is refused, None if it has no key of an old name. A template, being text, has none here."""
+    """Return why respond_timing is refused, None if it has no key of an old name. A template, being text, has none here."""
     return _refusal("settings", ((name, SETTINGS[name]) for name in map(str, given) if name in SETTINGS)) if isinstance(given, Mapping) else None
 
 

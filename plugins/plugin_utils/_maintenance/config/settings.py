@@ -15,7 +15,7 @@ from ....module_utils._scheduled_events.lease.lease_time import LEASE
 from ..._core import plain_values
 from ..._core.short_forms import suggestion
 from ..._core.wrong_input import WrongInput
-from ..._settings.renamed import refused_setting
+from ..._settings.renamed import refused_settings
 from ..core.blocker import Blocker
 from .capacity_groups import Group, load_clusters
 from .capacity_groups import load as load_groups
@@ -138,7 +138,7 @@ def load(value: Any) -> Settings:
     for key, given in value.items():
         name = plain_values.text(key) or ""
         if name not in known:
-            if renamed := refused_setting(name):
+            if renamed := refused_settings({name: given}):
                 raise WrongInput(renamed)
             there = sorted(known.keys() - OWN_OPTIONS.keys())
             raise WrongInput(f"unknown setting {name!r} (respond_timing){suggestion(name, there)}; there are: {', '.join(there)}")
