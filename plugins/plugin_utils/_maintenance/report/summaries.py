@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ....module_utils._scheduled_events.drain.registry import method_of_unit
 from ....module_utils._scheduled_events.journal.record_schema import file_name
 from ....module_utils._scheduled_events.journal.recorded import Recorded
 from ..._core import plain_values
-from ..._core.short_forms import grouped
+from ..._core.short_forms import grouped, some
 from ..._drain.kinds.findings import shown, way_out
 from ..._drain.kinds.kind import KindInParts
 from ..._drain.kinds.registry import kind_of
@@ -24,11 +25,12 @@ from ..decide import unread
 from ..state import presence
 from ..state.event_state import EventState, clock_offset
 from ..state.participant import Participant
-from . import hints, messages, watchers
+from . import messages, watchers
 from .times import times_of
 
 # The most remarks on one VM or record: more would hide those on others.
 OF_ONE_VM = 5
+SHOWN_HOSTS = 6
 
 
 def entry(event_state: EventState, phase: str, now: float) -> dict[str, Any]:
@@ -158,7 +160,7 @@ def summary(hosts: list[Host], event_states: list[EventState], settings: Setting
         "spot": [name for name, observation in observations if observation.spot and not watchers.is_alive(observation.watcher)],
         "lost": [name for name, observation in observations if observation.in_service is False and not _explained(observation.records.values())],
         "clocks": [name for name, observation in observations if clock_offset(observation, now)],
-        "hints": hints.undrained_services(hosts),
+        "hints": _undrained_services(hosts),
         "wrong_settings": grouped((host.name, host.wrong_settings) for host in hosts if host.state != "retired"),
         "problems": grouped((name, observation.problems) for name, observation in observations),
         "events": len(event_states),
@@ -168,6 +170,20 @@ def summary(hosts: list[Host], event_states: list[EventState], settings: Setting
 def _explained(records: Any) -> bool:
     """Return whether a record explains why a VM is not in service."""
     return any(record.phase not in ("recovered", "noticed", "held") for record in records)
+
+
+def _undrained_services(hosts: Iterable[Host]) -> list[str]:
+    """Return a line for each service that runs on hosts whose settings do not have the drain method that is for it. It decides nothing."""
+    found: dict[str, list[str]] = {}
+    for host in hosts:
+        for unit in host.observation.services if host.observation else ():
+            if method_of_unit(unit) not in host.methods:
+                found.setdefault(unit, []).append(host.name)
+    return [
+        f"{unit} runs on {some(names, SHOWN_HOSTS)} without drain method {method_of_unit(unit)}, which is for it (docs/stateful.md). "
+        "status_hints: false ends this hint."
+        for unit, names in sorted(found.items())
+    ]
 
 
 def counts(phases: dict[str, str], actions: Sequence[Action], hosts: list[Host], found: dict[str, Any]) -> dict[str, int]:
