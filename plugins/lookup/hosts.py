@@ -33,6 +33,7 @@ RETURN = r"""
 _raw: {type: list, elements: str, description: The pattern as it was given.}
 """
 
+import pathlib
 import typing as t
 
 from ansible import context
@@ -54,9 +55,8 @@ class LookupModule(LookupBase):
             raise AnsibleLookupError(f"The hosts must be a pattern, as text such as web1,web2, and are {pattern!r}.")
         if not looks_only(context.CLIARGS) and not self.get_option("allow_empty"):
             matching = lookup_loader.get("ansible.builtin.inventory_hostnames", loader=self._loader, templar=self._templar)
-            # A limit that is a file of hosts is read by core alone.
             limit = context.CLIARGS.get("subset")
-            limits = [limit] if limit and not limit.startswith("@") else []
+            limits = [",".join(_lines(limit)) if "@" in limit else limit] if limit else []
             if not set.intersection(*(set(matching.run([one], variables=variables)) for one in (pattern, *limits))):
                 raise AnsibleLookupError(
                     f"No host of the inventory matches {pattern!r}{''.join(f' and --limit {one}' for one in limits)}, so nothing is known about any VM. "
@@ -68,3 +68,9 @@ class LookupModule(LookupBase):
                 if missing := [part for part in named if not matching.run([part], variables=variables)]:
                     raise AnsibleLookupError(f"No host of the inventory matches {', '.join(missing)} of {pattern!r}. Correct that, or leave it out.")
         return [pattern]
+
+
+def _lines(limit: str) -> list[str]:
+    """Return the parts of a limit, with the lines of each file in place of its @NAME, as core reads them."""
+    parts = [pathlib.Path(part[1:]).read_text().splitlines() if part[:1] == "@" else [part] for part in split_host_pattern(limit)]
+    return [line.strip() for lines in parts for line in lines if line.strip()]

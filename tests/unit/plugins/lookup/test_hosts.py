@@ -40,10 +40,12 @@ def test_a_list_of_hosts_is_refused_in_words(tmp_path: pathlib.Path) -> None:
     assert code != 0 and "The hosts must be a pattern, as text such as web1,web2, and are ['web1']." in " ".join(output.split()), output
 
 
-@pytest.mark.parametrize("limit", ["web2", "all:!web1"])
+@pytest.mark.parametrize("limit", ["web2", "all:!web1", "@FILE"])
 def test_a_limit_that_leaves_out_every_host_of_the_pattern_is_refused(tmp_path: pathlib.Path, limit: str) -> None:
-    code, output = play(tmp_path, "[web]\nweb1\nweb2\n", "maintenance.azure.status", "-e", "status_hosts=web1", "--limit", limit)
-    assert code != 0 and f"{REFUSED} 'web1' and --limit {limit}, so nothing is known about any VM" in " ".join(output.split()), output
+    (tmp_path / "failed.retry").write_text("web2\n\n")
+    given = limit.replace("FILE", str(tmp_path / "failed.retry"))
+    code, output = play(tmp_path, "[web]\nweb1\nweb2\n", "maintenance.azure.status", "-e", "status_hosts=web1", "--limit", given)
+    assert code != 0 and f"{REFUSED} 'web1' and --limit {limit.replace('@FILE', 'web2')}, so nothing is known about any VM" in " ".join(output.split()), output
 
 
 @pytest.mark.parametrize(("name", "option"), [("gate", "gate_hosts"), ("rolling_upgrade", "upgrade_hosts")])
