@@ -47,7 +47,8 @@ def lines(report: Report, left_alone: list[str], written: list[str]) -> list[str
     found = [f"{report['since']} to {report['until']}: {_events(len(events))}; {answered} of {asked} VMs answered."]
     for event in few_of_each(events, vms_of, OF_ONE_VM if asked > 1 else MOST_EVENTS)[0][:MOST_EVENTS]:
         outcome = ending(event["outcome"]) if event["outcome"] else "not over"
-        found.append(f"{event['begins'] or 'at an unknown time'}: {event['event_type']} ({outcome}), notice {notice(event['vms'])}")
+        begins = f"{event['begins'][:19]}Z" if event["begins"] else "at an unknown time"
+        found.append(f"{begins}: {event['event_type']} ({outcome}), notice {notice(event['vms'])}")
         found += vm_table({**event}, [(part["vm"], part["times"]) for part in event["vms"]])
     if len(events) > MOST_EVENTS:
         found.append(f"{len(events) - MOST_EVENTS} events more: report_file writes all of them.")
