@@ -24,6 +24,8 @@ from ..plugin_utils._maintenance.report.timeline import timeline
 from ..plugin_utils._maintenance.upgrade.batches import make_batches
 from ..plugin_utils._maintenance.upgrade.gate import make_gate
 from ..plugin_utils._maintenance.upgrade.gate_own_events import own_events
+from ..plugin_utils._settings.facts import why_refused
+from ..plugin_utils._settings.renamed import refused_variables
 
 
 def own_restarts(observations: Any, ask: Any, settings: Any = None, now: Any = None) -> list[dict[str, Any]]:
@@ -50,6 +52,22 @@ def printable(value: Any, limit: Any = printable_text.LONGEST_TEXT, data: bool =
     return shown(value) if plain_values.flag(data) else printable_text.printable(plain_values.plain(value), longest)
 
 
+def no_renamed(names: Any) -> bool:
+    """Return true if no name is an old one. Raise an error with the new names otherwise."""
+    return _unless(refused_variables(names))
+
+
+def no_settings(facts: Any) -> bool:
+    """Return true if there are none. Raise an error that names them otherwise."""
+    return _unless(why_refused(facts))
+
+
+def _unless(why: str | None) -> bool:
+    if why:
+        raise AnsibleFilterError(why)
+    return True
+
+
 def awx_objects(data: Any, specs: Any, defaults: Any = None, hidden: Any = False) -> list[dict[str, Any]]:
     """Return the objects; with C(hidden) without their secrets, as they may be shown."""
     made = objects.make_objects(data, specs, defaults)
@@ -70,6 +88,8 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "batches": make_batches,
     "drain_replica": replica_of,
     "gate": make_gate,
+    "no_renamed": no_renamed,
+    "no_settings": no_settings,
     "override": override_requests.answer,
     "own_restarts": own_restarts,
     "plan": make_plan,

@@ -15,13 +15,15 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-# What a play of a user's own calls.
+# What a play of a user's own calls. No role calls no_renamed and no_settings any more.
 FOR_ALL = {
     "module": {"maintenance_info", "scheduled_events_approve", "scheduled_events_info", "wait_for_scheduled_event"},
-    "filter": {"batches", "gate", "override", "plan", "policy", "printable", "status_lines", "survey", "timeline"},
+    "filter": {
+        "batches", "gate", "no_renamed", "no_settings", "override", "plan", "policy", "printable", "status_lines", "survey", "timeline",
+    },
     "lookup": {"hosts", "scheduled_events"},
     "test": {"module_installed"},
-}
+}  # fmt: skip
 HOW_MANY = {"module": 18, "filter": 7, "lookup": 4, "test": 0}
 
 

@@ -11,9 +11,11 @@ import typing as t
 
 import pytest
 import yaml
+from ansible.errors import AnsibleFilterError
 
 from ansible_collections.maintenance.azure.plugins.action.maintenance_act import ActionModule as MaintenanceAct
 from ansible_collections.maintenance.azure.plugins.action.maintenance_record import ActionModule
+from ansible_collections.maintenance.azure.plugins.filter.maintenance import FilterModule
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import record_arguments
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings, load
@@ -49,11 +51,13 @@ def test_new_variables_are_options_and_old_ones_are_none():
 
 @pytest.mark.parametrize("name", renamed.VARIABLES)
 def test_an_old_variable_is_refused_with_its_new_name(name: str) -> None:
-    assert f"{name} is {renamed.VARIABLES[name]} now" in (renamed.refused_variables(["respond_policy", name]) or "")
+    no_renamed = FilterModule().filters()["no_renamed"]
+    with pytest.raises(AnsibleFilterError, match=f"{name} is {renamed.VARIABLES[name]} now"):
+        no_renamed(["respond_policy", name])
 
 
 def test_other_variables_are_not_refused():
-    assert renamed.refused_variables(["respond_policy", *renamed.VARIABLES.values()]) is None
+    assert FilterModule().filters()["no_renamed"](["respond_policy", *renamed.VARIABLES.values()]) is True
 
 
 @pytest.mark.parametrize("name", renamed.VARIABLES)

@@ -11,7 +11,9 @@ import typing as t
 
 import pytest
 import yaml
+from ansible.errors import AnsibleFilterError
 
+from ansible_collections.maintenance.azure.plugins.filter.maintenance import FilterModule
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import (
     OTHERS,
     RESULTS,
@@ -103,9 +105,11 @@ def test_the_same_facts_are_set_by_any_key_type():
     assert settings_in({1: 2, None: 3, "respond_policy": 4}) == ["respond_policy"]
 
 
-def test_a_reason_is_given_for_settings_alone():
-    assert why_refused({"distribution": "Debian"}) is None
-    assert "the setting gate_run comes from its facts" in (why_refused({"gate_run": 1}) or "")
+def test_the_filter_for_conditions_says_yes_or_why_not():
+    no_settings = FilterModule().filters()["no_settings"]
+    assert no_settings({"distribution": "Debian"}) is True
+    with pytest.raises(AnsibleFilterError, match="the setting gate_run comes from its facts"):
+        no_settings({"gate_run": 1})
 
 
 def test_refused_hosts_are_named():
