@@ -43,8 +43,7 @@ class ActionModule(OnController):
     }
 
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
-        now = time.time()
-        chosen = window(arguments["since"], arguments["until"], arguments["month"], now)
+        chosen = window(arguments["since"], arguments["until"], arguments["month"], time.time())
         files, event_id = _files(arguments["file"]), text(arguments["event_id"]) or ""
         if arguments["event_id"] and not event_id:
             raise ValueError(f"report_event_id must be the beginning of an event's id, not {arguments['event_id']!r}")
@@ -52,34 +51,36 @@ class ActionModule(OnController):
         excluded = {str(host): _is_excluded(mapping(of_hosts[host])) for host in items(variables.get("ansible_play_hosts_all"))}
         hosts = [host for host, found in excluded.items() if found is False]
         if not arguments["own"]:
-            load_limits("report_archive_limits", arguments["limits"])
-            if why := play_keywords.refused_around_all(self._task, len(excluded)) or wrong_report(variables, self._templar.template):
-                raise ValueError(why)
-            for warning in near_misses.warnings(set(variables) - set(mapping(variables.get("ansible_facts"))), (near_misses.REPORT,)):
-                Display().warning(warning)
+            self._refuse_wrong(arguments, variables, len(excluded))
             times = {"since": timestamps.form(chosen.since), "until": timestamps.form(chosen.until)}
             return {**times, "shares": {host: _share(host) for host in hosts}}
         answers = {host: Answers(*(mapping(of_hosts[host]).get(arguments[key]) for key in ("own", "archived"))) for host in hosts}
-        report = make(answers, chosen, now, event_id)
-        if not self._task.check_mode:
-            for path in files:
-                self._write(path, FORMS[path.suffix.lower()](report).encode())
-        left_alone = [host for host, found in excluded.items() if found is True]
-        written = [f"{'Not written, because of --check' if self._task.check_mode else 'Written'}: {path}" for path in files]
-        written += ["Check mode: nothing was added to the archive."] if self._task.check_mode and text(arguments["archive"]) else []
-        lines = tables.lines(report, left_alone, written)
+        report = make(answers, chosen, time.time(), event_id)
+        lines = tables.lines(report, [host for host, found in excluded.items() if found is True], self._write(report, files, arguments))
         wrong = [f"wrong settings on {line}" for line in grouped((host, [found]) for host, found in excluded.items() if isinstance(found, str))]
-        archived = [] if not text(arguments["archive"]) else [host for host, one in answers.items() if not is_answer(one.archived)]
-        lost = [f"{some(archived, SHOWN)}: not archived; the reasons stand above"] if archived else []
-        unknown = [f"no event of this time begins with {event_id}: report_from asks for an earlier one"] if event_id and not report["events"] else []
-        fails = "; ".join([*wrong, *([] if wrong and not hosts else _fails(report, arguments)), *lost, *unknown])
+        missing = _missing(answers, report, arguments)
+        fails = "; ".join([*wrong, *([] if wrong and not hosts else _silent(report, arguments)), *missing])
         return {"lines": lines, "report": report, "fails": fails, "changed": bool(files)}
 
-    def _write(self, path: pathlib.Path, content: bytes) -> None:
-        try:
-            replace_file(path, content)
-        except OSError as error:
-            raise ValueError(f"report_file {str(path)!r} cannot be written: {error.strerror or error}") from error
+    def _refuse_wrong(self, arguments: t.Mapping[str, t.Any], variables: t.Mapping[str, t.Any], hosts: int) -> None:
+        """Raise ValueError for options that are wrong, before any VM is asked, and warn of names that are almost an option's."""
+        load_limits("report_archive_limits", arguments["limits"])
+        if why := play_keywords.refused_around_all(self._task, hosts) or wrong_report(variables, self._templar.template):
+            raise ValueError(why)
+        for warning in near_misses.warnings(set(variables) - set(mapping(variables.get("ansible_facts"))), (near_misses.REPORT,)):
+            Display().warning(warning)
+
+    def _write(self, report: Report, files: t.Sequence[pathlib.Path], arguments: t.Mapping[str, t.Any]) -> list[str]:
+        """Write the files of a report. Return a line for each, and in check mode, in which nothing is written, what is not."""
+        if self._task.check_mode:
+            archive = ["Check mode: nothing was added to the archive."] if text(arguments["archive"]) else []
+            return [*(f"Not written, because of --check: {path}" for path in files), *archive]
+        for path in files:
+            try:
+                replace_file(path, FORMS[path.suffix.lower()](report).encode())
+            except OSError as error:
+                raise ValueError(f"report_file {str(path)!r} cannot be written: {error.strerror or error}") from error
+        return [f"Written: {path}" for path in files]
 
 
 def _files(given: t.Any) -> list[pathlib.Path]:
@@ -112,7 +113,15 @@ def _is_excluded(variables: t.Mapping[str, t.Any]) -> bool | str:
     return f"respond_exclude must be true or false, and is {given}" if found is None else found
 
 
-def _fails(report: Report, arguments: t.Mapping[str, t.Any]) -> list[str]:
+def _missing(answers: t.Mapping[str, Answers], report: Report, arguments: t.Mapping[str, t.Any]) -> list[str]:
+    """Return what a run was asked for and has not: VMs in the archive, and the event."""
+    lost = [host for host, one in answers.items() if not is_answer(one.archived)] if text(arguments["archive"]) else []
+    found = [f"{some(lost, SHOWN)}: not archived; the reasons stand above"] if lost else []
+    event_id = text(arguments["event_id"])
+    return found + ([f"no event of this time begins with {event_id}: report_from asks for an earlier one"] if event_id and not report["events"] else [])
+
+
+def _silent(report: Report, arguments: t.Mapping[str, t.Any]) -> list[str]:
     """Return why the run fails for VMs that did not answer: no VM has, or too few."""
     asked, answered = len(report["vms"]), sum(vm["answered"] for vm in report["vms"].values())
     if not asked and not arguments["allow_empty"]:
