@@ -125,7 +125,7 @@ def table(sizes: t.Sequence[int], versions: t.Sequence[str], rounds: int) -> Non
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="*", default=[2, 3])
-    parser.add_argument("--versions", nargs="*", default=["2.4.0", "new"])
+    parser.add_argument("--versions", nargs="*", default=["2.5.0", "new"])
     parser.add_argument("--rounds", type=int, default=3)
     chosen = parser.parse_args()
     table(chosen.sizes, chosen.versions, chosen.rounds)
