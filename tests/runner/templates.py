@@ -20,6 +20,8 @@ TEMPLATES: dict[str, dict[str, t.Any]] = {
 }
 # What the role templates with its own variables, as AWX then has it. A job starts in its copy of the project.
 TEMPLATED = {"respond_pass_interval": 300, "upgrade_tasks_folders": ["."]}
+# Variables of a template that are one variable of the role, which is empty by default.
+EMPTY = "{{ awx_report_archive }}"
 
 
 def _read(path: pathlib.Path) -> t.Any:
@@ -32,7 +34,7 @@ def survey(template: str) -> list[dict[str, t.Any]]:
         return []
     role = ROLES / asked["role"]
     specs, defaults = _read(role / "meta" / "argument_specs.yml"), _read(role / "defaults" / "main.yml")
-    bounds = TEMPLATES[template].get("extra_vars")
+    bounds = _own(template)
     spec: list[dict[str, t.Any]] = surveys.survey(specs, asked["questions"], defaults, asked.get("entry_points", "main"), extra_vars=bounds)["spec"]
     return spec
 
@@ -51,4 +53,9 @@ def sent(template: str, **answers: t.Any) -> dict[str, t.Any]:
 
 def extra_vars(template: str) -> dict[str, t.Any]:
     """The template's own variables."""
-    return {name: TEMPLATED.get(name, value) for name, value in TEMPLATES[template].get("extra_vars", {}).items()}
+    return {name: TEMPLATED.get(name, value) for name, value in _own(template).items()}
+
+
+def _own(template: str) -> dict[str, t.Any]:
+    given = TEMPLATES[template].get("extra_vars", {})
+    return {} if given == EMPTY else given

@@ -118,6 +118,20 @@ def test_status_leaves_the_numbers_that_a_workflow_branches_on(make_lab: Make, p
         assert job.stats["changed"] == {}
 
 
+def test_what_happened_is_reported_and_kept_by_a_job(make_lab: Make, place: Place) -> None:
+    lab = make_lab(["web1"])
+    template, archive = "Maintenance history", {"report_archive_path": str(lab.folder / "archive")}
+    lab.simulator.event("Freeze", ["web1"], duration_in_seconds=5, **FAR)
+    run(place, lab, "Maintenance respond", respond_wait=True).good()
+    job = Job(place, lab.folder, TEMPLATES[template]["playbook"], inventory_of(lab))
+    job.run(sent(template), archive, "-u root", **PROGRESS).good()
+    assert re.search(r": 1 event; 1 of 1 VMs answered\.", "\n".join(job.lines)), job.output
+    assert len(list((lab.folder / "archive").rglob("event-*.json"))) == 1
+    unreachable(lab, "web1")
+    job = run(place, lab, template)
+    assert (job.status, job.code) == ("failed", 2), job.output
+
+
 def test_a_check_of_respond_leaves_the_same_numbers_and_changes_nothing(make_lab: Make, place: Place) -> None:
     lab = make_lab(["web1"])
     lab.all["respond_drain_seconds"] = 40000
