@@ -33,6 +33,8 @@ class Truth:
     approved: float | None
     started: float
     """When it was first told that it has started: a VM that was off learns of it after its boot."""
+    started_at_the_earliest: float
+    """The same with what it was told right before it was hit, or while it booted, and may have written down."""
     gone: float
     """From when on a document without the event proves that it is over: the second one."""
     impact: float
@@ -65,6 +67,7 @@ def truths(lab: Lab, event_id: str) -> dict[str, Truth]:
             noticed=min((when for when, status in answers if status is not None), default=None),
             approved=min(approvals, default=None),
             started=min((when for when, status in written if status == "Started"), default=at["started"]),
+            started_at_the_earliest=min((when for when, status in answers if status == "Started"), default=at["started"]),
             gone=min((when for when in without if when - without[0] > GONE_SECONDS), default=at["finished"]),
             impact=at["finished"] - at["started"],
             may_know="Started" in [status for _when, status in answers],
@@ -119,8 +122,9 @@ def _compared(part: dict[str, t.Any], truth: Truth) -> str:
     known = [(phase, at[phase], getattr(truth, phase)) for phase in PHASES]
     lags = {phase: None if said is None or true is None else said - true for phase, said, true in known}
     line = f"{part['vm']} {part['event_type']}: " + ", ".join(f"{phase} {_told(lag)}" for phase, lag in lags.items())
-    for phase, lag in lags.items():
-        assert lag is None or -EARLY < lag < SLACK, f"{line}: {phase}"
+    for phase, said, true in known:
+        since = truth.started_at_the_earliest if phase == "started" else true
+        assert said is None or true is None or since is None or since - EARLY < said < true + SLACK, f"{line}: {phase}"
     # Of a VM that was off when its event started that is unknown, and called so. An approval by another VM is none of this VM's record.
     started, approved = at["started"] is not None, at["approved"] is not None
     assert at["noticed"] is not None and at["gone"] is not None, line
