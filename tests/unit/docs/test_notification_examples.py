@@ -54,5 +54,5 @@ def test_apprise_takes_the_settings_that_are_shown(monkeypatch: pytest.MonkeyPat
 
 def test_a_url_that_lacks_a_part_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     # The three parts of a webhook of Slack in braces are one part.
-    monkeypatch.setitem(SECRETS, "file:/run/secrets/slack", "T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ")
+    monkeypatch.setitem(SECRETS, "file:/run/secrets/slack", "T0NOTREAL/B0NOTREAL/NOTAREALTOKENNOTAREALTOK")
     assert accepted("slack://{file:/run/secrets/slack}/#ops", monkeypatch) is None
