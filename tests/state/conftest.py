@@ -12,8 +12,9 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "versions")]
-# What lab.py gives to ansible-playbook.
-os.environ.setdefault("ANSIBLE_COLLECTIONS_PATH", str(HERE.parents[1] / ".build" / "tree"))
+# For run.sh by itself: run_suites.py has set these. What lab.py gives to ansible-playbook, and where the modules' Python finds the collection.
+for variable in ("ANSIBLE_COLLECTIONS_PATH", "PYTHONPATH"):
+    os.environ.setdefault(variable, str(HERE.parents[1] / ".build" / "tree"))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -153,6 +153,10 @@ class Cluster:
     def replicas(self) -> list[str]:
         return [name for name in self.vms if name != self.master()]
 
+    def priorities(self, names: t.Iterable[str]) -> set[str]:
+        """What the Sentinels of these VMs have as replica-priority of the replicas."""
+        return {copy[copy.index("slave-priority") + 1] for name in names for copy in self.vms[name].of_sentinel("REPLICAS")}
+
     def settled(self) -> str:
         """What is not yet as it is when nothing has happened for a while; empty where all is."""
         try:
