@@ -240,7 +240,7 @@ class ActionModule(OnController):
         request, settings = state["request"]["notify"], state["request"]["settings"]
         if request["wrong"]:
             return _with_failures(state, [request["wrong"]])
-        if not (settings.get("notify_targets") or settings.get("notify_failures")):
+        if not (settings.get("notify_targets") or settings.get("notify_failures") or state["notified"]["by_tasks"]):
             return state
         is_over = state["do"] == "end" or not state["request"]["runs_commands"]
         if is_first and request["test"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypedDict
 
 from ...module_utils._scheduled_events.core.names import folded
@@ -13,7 +13,7 @@ from .._controller.notifier import Sent
 from .._core.shares import few_of_each
 from .._core.short_forms import suggestion
 from .._core.wrong_input import WrongInput
-from .._maintenance.act.notifications import ALARMS, Notice
+from .._maintenance.act.notifications import ALARMS, FAILURES, OWN_WORDS, Notice
 from .._maintenance.core import timestamps
 from .._maintenance.report import notices as sentences
 from .._maintenance.report.event_lines import hosts_of
@@ -43,6 +43,8 @@ class Notified(TypedDict):
     handed_at: float
     told_of: dict[str, int]
     """How many times something of each VM was handed over."""
+    by_tasks: list[str]
+    """The phases for which the tasks of respond_notify_tasks were run."""
     closing: bool
     """Whether the last iteration only records what was delivered."""
 
@@ -58,7 +60,7 @@ class NotifyRequest(TypedDict):
 
 def nothing() -> Notified:
     """Return what a pass begins with."""
-    return {"sent": [], "results": {}, "handed_at": 0.0, "told_of": {}, "closing": False}
+    return {"sent": [], "results": {}, "handed_at": 0.0, "told_of": {}, "by_tasks": [], "closing": False}
 
 
 def collect(notified: Notified, results: Results, now: float) -> Notified:
@@ -77,19 +79,25 @@ def _waits(sent: Sent, results: Mapping[str, Sequence[Any]]) -> bool:
 
 def outcomes(notified: Notified) -> dict[str, str]:
     """Return what became of each notice, as the plan takes it."""
-    return {key: str(one[0]) for key, one in notified["results"].items()}
+    return {**dict.fromkeys(notified["by_tasks"], "taken"), **{key: str(one[0]) for key, one in notified["results"].items()}}
+
+
+def by_tasks(notified: Notified, actions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the phases for which tasks were run, with those of these actions."""
+    return [*notified["by_tasks"], *(Notice(one["host"], one["event_id"], one["phase"], "").key for one in actions if one["action"] == "notify")]
 
 
 def is_due(plan: Mapping[str, Any], notified: Notified, is_end: bool, now: float) -> bool:
     """Return whether its notices are handed over now: many events would otherwise be a message each iteration."""
-    told = {folded(one["event_id"]) for one in owed(plan, notified)}
-    loud = {host for host, number in notified["told_of"].items() if number >= LOUD}
-    quiet = {folded(entry["event_id"]) for entry in plan["events"] if set(hosts_of(entry)) - loud}
-    waiting = [one for one in owed(plan, notified) if folded(one["event_id"]) in quiet]
-    if not waiting:
-        return bool(told) and (is_end or now - notified["handed_at"] >= PAUSES[0][1])
+    found = owed(plan, notified)
+    told, passed = {folded(one["event_id"]) for one in found}, now - notified["handed_at"]
+    waiting = [one for one in found if notified["told_of"].get(one["host"], 0) < LOUD]
+    before = {key.partition("\n")[2] for key in notified["results"]}
+    # That the same has happened to one more VM of an event is not urgent, but for a failure.
+    if not waiting or all(one["word"] not in FAILURES and _key(one).partition("\n")[2] in before for one in waiting):
+        return bool(found) and (is_end or passed >= PAUSES[1 if waiting else 0][1])
     alive = [entry for entry in plan["events"] if entry["phase"] != "recovered" or folded(entry["event_id"]) in told]
-    passed, count = now - notified["handed_at"], Counter(host for entry in alive for host in hosts_of(entry))
+    count = Counter(host for entry in alive for host in hosts_of(entry))
     # A VM with many events delays no message about the others.
     calm = [entry for entry in alive if any(count[host] <= OF_ONE_VM for host in hosts_of(entry))]
     is_calm = any(folded(entry["event_id"]) in told for entry in calm) and passed >= _pause(len(calm))
@@ -98,8 +106,7 @@ def is_due(plan: Mapping[str, Any], notified: Notified, is_end: bool, now: float
 
 def told_of(plan: Mapping[str, Any], notified: Notified) -> dict[str, int]:
     """Return how many times something of each VM was handed over, once all that is owed is."""
-    told = {folded(one["event_id"]) for one in owed(plan, notified)}
-    hosts = {host for entry in plan["events"] if folded(entry["event_id"]) in told for host in hosts_of(entry)}
+    hosts = {one["host"] for one in owed(plan, notified)}
     return {**notified["told_of"], **{host: notified["told_of"].get(host, 0) + 1 for host in hosts}}
 
 
@@ -109,37 +116,45 @@ def _pause(events: int) -> float:
 
 def owed(plan: Mapping[str, Any], notified: Notified) -> list[Mapping[str, Any]]:
     """Return the notices of a plan that were not handed over yet: a plan stays while leases are released."""
-    return [one for one in plan["notices"] if _key(one["event_id"], one["word"], one["target"]) not in notified["results"]]
+    return [one for one in plan["notices"] if _key(one) not in notified["results"]]
 
 
-def _key(event_id: str, word: str, target: str) -> str:
-    return Notice("", event_id, word, target).key
+def _key(notice: Mapping[str, Any]) -> str:
+    return Notice(**notice).key
 
 
 def messages(plan: Mapping[str, Any], notified: Notified, text: Text, now: float) -> dict[str, list[tuple[dict[str, str], list[str]]]]:
     """Return the messages for each target, each with what it tells: one for an event, or one for all of many."""
     entries = {folded(entry["event_id"]): entry for entry in plan["events"]}
-    of_target: dict[str, dict[str, list[str]]] = {}
+    of_target: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for one in owed(plan, notified):
-        of_target.setdefault(one["target"], {}).setdefault(folded(one["event_id"]), []).append(one["word"])
+        of_target.setdefault(one["target"], {}).setdefault(folded(one["event_id"]), []).append(one)
     found = {}
     for target, events in of_target.items():
-        keys = {event: [_key(event, word, target) for word in words] for event, words in events.items()}
+        keys = {event: list(map(_key, notices)) for event, notices in events.items()}
+        words = {event: _words(entries[event], notices) for event, notices in events.items()}
         few, many = few_of_each(list(events), lambda event: hosts_of(entries[event]), len(events) if len(events) <= MOST_MESSAGES else OF_ONE_VM)
         few, many = (few, many) if len(few) <= MOST_MESSAGES else ([], list(events))
-        found[target] = [(_message(_of_event(entries[event], events[event], text, now), events[event]), keys[event]) for event in few]
+        found[target] = [(_message(_of_event(entries[event], words[event], text, now), words[event]), keys[event]) for event in few]
         if many:
-            body = sentences.digest([(entries[event], events[event]) for event in many], now)
-            words = [word for event in many for word in events[event]]
-            found[target].append((_message(body, words), [key for event in many for key in keys[event]]))
+            body = sentences.digest([(entries[event], words[event]) for event in many], now)
+            found[target].append((_message(body, [word for event in many for word in words[event]]), [key for event in many for key in keys[event]]))
     return found
 
 
-def _of_event(entry: Mapping[str, Any], words: Sequence[str], text: Text, now: float) -> str:
-    return text(entry, words[-1], sentences.message(entry, words, now))
+def _words(entry: Mapping[str, Any], notices: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return the words that are told of an event, each with its VMs: where it holds for the whole event, with those that were not read, too."""
+    told: dict[str, set[str]] = {}
+    for one in notices:
+        told.setdefault(one["word"], set()).add(one["host"])
+    return {word: [host for host in entry["hosts"] if host in vms or (word not in OWN_WORDS and host in entry["unknown"])] for word, vms in told.items()}
 
 
-def _message(text: str, words: Sequence[str]) -> dict[str, str]:
+def _of_event(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]], text: Text, now: float) -> str:
+    return text({**entry, "hosts": sentences.vms(entry, words)}, sentences.main(words), sentences.message(entry, words, now))
+
+
+def _message(text: str, words: Collection[str]) -> dict[str, str]:
     return {"title": TITLE, "text": text, "type": next((kind for word, kind in TYPES.items() if word in words), "info")}
 
 
@@ -156,7 +171,7 @@ def wrong_targets(notified: Notified) -> list[str]:
 def _not_told(notified: Notified, outcome: str, way_out: str) -> list[str]:
     found: dict[tuple[str, str], set[str]] = {}
     for key, (of_notice, reason, _at) in notified["results"].items():
-        event, word, target = key.rsplit(" ", 2)
+        event, word, target = key.rpartition("\n")[2].rsplit(" ", 2)
         if of_notice == outcome and word != TEST:
             found.setdefault((target, reason), set()).add(event)
     return [f"notification target {target} was not told of {_events(events)}: {reason}; {way_out}" for (target, reason), events in found.items()]

@@ -350,6 +350,7 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
         "begins": any(not action["continues"] for action in actions),
         "is_taken": True,
         "moved": False,
+        "notified": {**state["notified"], "by_tasks": notifying.by_tasks(state["notified"], actions)},
         "silent_asked_at": now if asks_silent else state["silent_asked_at"],
         "marks": state["marks"] or (shared_folders.marks(request["secret"], state["vms"]) if acquires else {}),
     }

@@ -204,7 +204,7 @@ def _remarks(observed_state: ObservedState, budget: Budget, phases: dict[str, st
         names = ", ".join(observed_state.unknown_retired[:SHOWN]) + (" and others" if len(observed_state.unknown_retired) > SHOWN else "")
         found.append(f"respond_retired: {names}: no VM of this run, no member of a capacity group, and named by no event; correct the name, or remove it")
     for event_state in event_states:
-        failed = notifications.remarks(event_state, phases[event_state.key]) if settings.notify else []
+        failed = notifications.remarks(event_state, phases[event_state.key], settings) if settings.notify else []
         found += [f"event {event_state.event.event_id}: {text}" for text in (*event_state.remarks, *failed)]
     return found
 
@@ -249,7 +249,7 @@ def _actions(
             if action := methods.of(participant):
                 drains.append(keepers.add_to(event_state, participant, action))
         if settings.notify:
-            notices += notifications.actions(event_state, phases[event_state.key], settings.run.id)
+            notices += notifications.actions(event_state, phases[event_state.key], settings)
     return [*written, *decided.approvals, *drains, *keepers.actions(event_states), *notices, *record_writes.prune(hosts, settings)]
 
 

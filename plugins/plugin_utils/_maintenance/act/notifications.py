@@ -1,5 +1,5 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
-"""The notifications: phases that operators were not notified of yet. The record of the event's first VM keeps those that they were.
+"""The notifications: phases that operators were not notified of yet. The record of each VM keeps those of which they were, about this VM alone.
 
 One that fails is tried again by later runs, for a while: once in each run, because the others of its VMs wait for it.
 """
@@ -19,8 +19,10 @@ from ..state.participant import Participant
 
 # What targets for failures are told of: no further attempt, and held near its deadline.
 ALARMS = ("given_up", "held_late")
-# Each VM that has one of these keeps itself whether it was told: none of them hides the failure of another.
+# Tasks of operators run for each VM that has one of these, and for the other phases once for the event.
 FAILURES = ("failed", *ALARMS)
+# What has happened to a VM is its own to say, and of no other VM. The other words hold for the whole event.
+OWN_WORDS = ("approved", "started", "gone", *FAILURES)
 # Phases of a VM whose event may be held.
 HELD = (None, "noticed", "held", "drained")
 # Remarks on notifications of one event that have failed.
@@ -32,51 +34,49 @@ TRIED_SECONDS = 3600.0
 
 
 def lead(event_state: EventState) -> Participant | None:
-    """Return the VM whose record keeps C(told): the first that is read and has a record, or is about to get one."""
-    able = [participant for participant in event_state.hit if participant.ok and (participant.record is not None or participant.listed)]
-    known = (participant for participant in able if participant.record and (participant.record.told or participant.record.untold))
-    return next(known, able[0] if able else None)
+    """Return the VM that the tasks of operators run for: the first that is read and has a record, or is about to get one."""
+    return next(iter(_able(event_state)), None)
+
+
+def _able(event_state: EventState) -> list[Participant]:
+    return [participant for participant in event_state.hit if participant.ok and (participant.record is not None or participant.listed)]
+
+
+def _says(participant: Participant, word: str) -> bool:
+    """Return whether a word holds for a VM."""
+    record = participant.record
+    if word in ("approved", "started"):
+        return participant.approved if word == "approved" else participant.started
+    if word not in OWN_WORDS or record is None:
+        return word not in OWN_WORDS
+    if word == "gone":
+        return participant.over or record.outcome is not None
+    return word == "held_late" or (record.phase == "failed" and (word == "failed" or participant.exhausted))
 
 
 def _keepers(event_state: EventState, word: str) -> list[Participant]:
-    """Return the VMs whose records keep whether a word was told: of a failure all that have it, else the lead."""
-    known = [participant for participant in event_state.hit if word in FAILURES and participant.ok and participant.record is not None]
-    failed = [one for one in known if one.phase == "failed" and (word == "failed" or one.exhausted)]
-    return (known if word == "held_late" else failed) or list(filter(None, [lead(event_state)]))
+    """Return the VMs for which a word holds. Each record keeps whether it was told, so that no VM hides what is said of another."""
+    return [one for one in _able(event_state) if _says(one, word)] or list(filter(None, [lead(event_state)]))
 
 
 def _keeps(participant: Participant, told: str) -> bool:
     return participant.record is not None and told in participant.record.told
 
 
-def _is_told(event_state: EventState, word: str, told: str) -> bool:
-    if word in FAILURES:
-        return all(_keeps(participant, told) for participant in _keepers(event_state, word))
-    return any(_keeps(participant, told) for participant in event_state.hit)
-
-
 def untold(event_state: EventState, phase: str) -> list[str]:
     """Return the phases that were reached, in order, without those that operators were notified of already."""
-    return [word for word in reached(event_state, phase) if not _is_told(event_state, word, word)]
+    return [word for word in reached(event_state, phase) if not all(_keeps(one, word) for one in _keepers(event_state, word))]
 
 
 def reached(event_state: EventState, phase: str) -> list[str]:
     """Return the phases that were reached, in order."""
-    records = [participant.record for participant in event_state.hit if participant.record]
-    # The VM's own state: a claim of another VM alone is not notified as a fact.
-    mine = lead(event_state)
     found = {"noticed", phase} - {"approved", "started"}
-    if mine is not None and mine.approved:
-        found.add("approved")
-    if mine is not None and mine.started:
-        found.add("started")
-    if any(record.outcome is not None for record in records):
-        found.add("gone")
+    found.update(word for word in ("approved", "started", "gone") if any(_says(one, word) for one in event_state.hit))
     return [word for word in NOTIFIED_PHASES if word in found]
 
 
 class Notice(NamedTuple):
-    """What one target has to be told of one event: a phase, or one of ALARMS."""
+    """What one target has to be told of one VM of an event: a phase, or one of ALARMS."""
 
     host: str
     event_id: str
@@ -86,12 +86,12 @@ class Notice(NamedTuple):
     @property
     def key(self) -> str:
         """Return what identifies it among the results of a pass."""
-        return f"{folded(self.event_id)} {self.told}"
+        return f"{self.host}\n{folded(self.event_id)} {self.told}"
 
     @property
     def told(self) -> str:
         """Return the word in a record that says that it was delivered. A phase alone says that the tasks of C(respond_notify_tasks) have run."""
-        return f"{self.word} {self.target}"
+        return f"{self.word} {self.target}".rstrip()
 
 
 def notices(event_state: EventState, phase: str, settings: Settings) -> list[Notice]:
@@ -101,27 +101,37 @@ def notices(event_state: EventState, phase: str, settings: Settings) -> list[Not
         return []
     # As the plan names the event: the record of a VM may have it with another case, or with spaces.
     event_id = event_state.event.event_id
-    fresh = [
-        word for word in reached(event_state, phase) if word in settings.notify_phases and not all(_is_old(one, word) for one in _keepers(event_state, word))
-    ]
-    words = [(word, target) for target in settings.notify_targets for word in fresh]
-    words += [(word, target) for target in settings.notify_failures for word in _alarms(event_state, settings)]
-    found = [Notice(participant.host.name, event_id, word, target) for word, target in words]
-    return [one for one in found if not _is_told(event_state, one.word, one.told)]
+    phases = [word for word in reached(event_state, phase) if word in settings.notify_phases]
+    words = [(word, target, one) for target in settings.notify_targets for word in phases for one in _keepers(event_state, word) if not _is_old(one, word)]
+    alarms = _alarms(event_state, settings)
+    words += [(word, target, one) for target in settings.notify_failures for word in alarms for one in _keepers(event_state, word)]
+    found = [(Notice(participant.host.name, event_id, word, target), participant) for word, target, participant in words]
+    return [one for one, participant in found if not _keeps(participant, one.told)]
 
 
 def delivered(event_state: EventState, settings: Settings) -> list[WriteRecord]:
     """Return the actions that record what was delivered in this pass, also of a phase that has passed since then."""
     event_id, done = event_state.event.event_id, dict[str, list[str]]()
-    for target in (*settings.notify_targets, *settings.notify_failures) if settings.notified else ():
-        for one in (Notice("", event_id, word, target) for word in (*NOTIFIED_PHASES, *ALARMS)):
-            for participant in _keepers(event_state, one.word) if settings.notified.get(one.key) == "delivered" else ():
-                if participant.record is not None and one.told not in participant.record.told:
+    for target in ("", *settings.notify_targets, *settings.notify_failures) if settings.notified else ():
+        for word in (*NOTIFIED_PHASES, *ALARMS):
+            for participant in _keepers(event_state, word):
+                one = Notice(participant.host.name, event_id, word, target)
+                is_told = settings.notified.get(one.key) == "delivered" if target else _has_run(event_state, word, settings)
+                if is_told and participant.record is not None and one.told not in participant.record.told:
                     done.setdefault(participant.host.name, []).append(one.told)
     return [
         WriteRecord(host=host, event_id=event_id, reason=f"told: {', '.join(words)}", changes={"told": words}, stamp=[], event=None, lease=None)
         for host, words in done.items()
     ]
+
+
+def _has_run(event_state: EventState, word: str, settings: Settings) -> bool:
+    """Return whether the tasks of operators have run in this pass for a phase of the whole event: then it is recorded on all of its VMs."""
+    return word not in FAILURES and any(_keeps(one, word) and _was_taken(event_state, one, word, settings) for one in event_state.hit)
+
+
+def _was_taken(event_state: EventState, participant: Participant, word: str, settings: Settings) -> bool:
+    return Notice(participant.host.name, event_state.event.event_id, word, "").key in settings.notified
 
 
 def _alarms(event_state: EventState, settings: Settings) -> list[str]:
@@ -152,44 +162,57 @@ def _is_old(participant: Participant, word: str) -> bool:
     return at is not None and _is_over(participant, at)
 
 
-def actions(event_state: EventState, phase: str, run: str) -> list[Notify]:
+def actions(event_state: EventState, phase: str, settings: Settings) -> list[Notify]:
     """Return one action for each phase that this run has not tried yet; of a failure one for each VM that has it."""
     if not event_state.hit or not event_state.ours:
         return []
     found = []
-    for word, participant in _owed(event_state, phase):
-        since, tried_by = _failure(participant, word)
-        if since is not None and (tried_by == run or _is_over(participant, since)):
-            continue
-        first = timestamps.form(participant.observed_at if since is None else since)
-        found.append(
-            Notify(
-                host=participant.host.name,
-                event_id=event_state.event.event_id,
-                phase=word,
-                changes={"told": [word]},
-                failed={"untold": {word: {"since": first, "run": run}}},
-                reason=f"notified once: {word}",
+    for word, owing in _owed(event_state, phase, settings):
+        able = [one for one in owing if not _was_taken(event_state, one, word, settings) and _may_try(one, word, settings.run.id)]
+        for participant in able if word in FAILURES else able[:1]:
+            since = _failure(participant, word)[0]
+            first = timestamps.form(participant.observed_at if since is None else since)
+            found.append(
+                Notify(
+                    host=participant.host.name,
+                    event_id=event_state.event.event_id,
+                    phase=word,
+                    changes={"told": [word]},
+                    failed={"untold": {word: {"since": first, "run": settings.run.id}}},
+                    reason=f"notified once: {word}",
+                )
             )
-        )
     return found
 
 
-def _owed(event_state: EventState, phase: str) -> list[tuple[str, Participant]]:
-    """Return the phases that were reached and the VMs whose records lack that operators were notified of them."""
-    return [(word, one) for word in untold(event_state, phase) for one in _keepers(event_state, word) if not _keeps(one, word)]
+def _owed(event_state: EventState, phase: str, settings: Settings) -> list[tuple[str, list[Participant]]]:
+    """Return the phases that were reached and the VMs whose records lack that operators were notified of them.
+
+    Of a phase of the event the first two: the tasks run for one of them, and for the other where that one keeps nothing, or says that they have failed.
+    """
+    found = []
+    for word in untold(event_state, phase):
+        owing = [] if _has_run(event_state, word, settings) else [one for one in _keepers(event_state, word) if not _keeps(one, word)]
+        found.append((word, owing if word in FAILURES else owing[:2]))
+    return found
 
 
-def remarks(event_state: EventState, phase: str) -> list[str]:
+def _may_try(participant: Participant, word: str, run: str) -> bool:
+    since, tried_by = _failure(participant, word)
+    return since is None or not (tried_by == run or _is_over(participant, since))
+
+
+def remarks(event_state: EventState, phase: str, settings: Settings) -> list[str]:
     """Return which notifications have failed, for operators."""
     found = []
-    for word, participant in _owed(event_state, phase) if event_state.ours else ():
-        since, _run = _failure(participant, word)
-        if since is not None:
-            ends = "it is not tried again" if _is_over(participant, since) else "the next pass tries again"
-            ago = timestamps.duration(participant.observed_at - since)
-            found.append(f"respond_notify_tasks failed for phase {word} first {ago} ago; {ends}")
-    return found[:SHOWN]
+    for word, owing in _owed(event_state, phase, settings) if event_state.ours else ():
+        for participant in owing:
+            since, _run = _failure(participant, word)
+            if since is not None:
+                ends = "it is not tried again" if _is_over(participant, since) else "the next pass tries again"
+                ago = timestamps.duration(participant.observed_at - since)
+                found.append(f"respond_notify_tasks failed for phase {word} first {ago} ago; {ends}")
+    return list(dict.fromkeys(found))[:SHOWN]
 
 
 def _failure(participant: Participant, phase: str) -> tuple[float | None, Any]:

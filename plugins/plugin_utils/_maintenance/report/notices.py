@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ....module_utils._scheduled_events.core.printable_text import printable
 from ..._core.shares import in_turn
 from ..._core.short_forms import short_id, some
-from ..act.notifications import ALARMS
+from ..act.notifications import ALARMS, FAILURES
 from ..config.settings import NOTIFIED_PHASES
 from ..core import timestamps
 from ..core.blocker import WAITING
@@ -39,19 +39,30 @@ HEADINGS = {
 }
 
 
-def message(entry: Mapping[str, Any], words: Sequence[str], now: float) -> str:
+def main(words: Collection[str]) -> str:
+    """Return the one of these words that a sentence is made of: an alarm, else the last phase."""
+    found = [word for word in WORDS if word in words]
+    return found[0] if found[0] in ALARMS else found[-1]
+
+
+def vms(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Return the VMs that the sentence of an event is about. C(words) has those of each word."""
+    return words[main(words)] or _vms(entry)
+
+
+def message(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]], now: float) -> str:
     """Return the sentence for the last of these phases of one event, with the event and the phases at its end."""
-    words = [word for word in WORDS if word in words]
-    text = _sentence(entry, words[0] if words[0] in ALARMS else words[-1], now)
-    return f"{plain(text, _vms(entry))} [event {plain(short_id(str(entry['event_id'])))}: {', '.join(words)}]"
+    about = {**entry, "hosts": vms(entry, words)}
+    named = ", ".join(word for word in WORDS if word in words)
+    return f"{plain(_sentence(about, main(words), now), _vms(entry))} [event {plain(short_id(str(entry['event_id'])))}: {named}]"
 
 
-def digest(changes: Sequence[tuple[Mapping[str, Any], Sequence[str]]], now: float) -> str:
+def digest(changes: Sequence[tuple[Mapping[str, Any], Mapping[str, Sequence[str]]]], now: float) -> str:
     """Return one message for many events: for each phase and type how many there are, when the first comes, and some of the VMs."""
     found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for entry, words in changes:
-        for word in words:
-            found.setdefault((word, str(entry["event_type"])), []).append(entry)
+        for word, hosts in words.items():
+            found.setdefault((word, str(entry["event_type"])), []).append({**entry, "hosts": hosts})
     lines: list[tuple[str, list[str]]] = []
     for (word, kind), entries in sorted(found.items(), key=lambda one: (WORDS.index(one[0][0]), -len(one[1]))):
         vms = list(dict.fromkeys(str(vm) for entry in entries for vm in _vms(entry)))
@@ -67,7 +78,8 @@ def digest(changes: Sequence[tuple[Mapping[str, Any], Sequence[str]]], now: floa
 
 
 def _sentence(entry: Mapping[str, Any], word: str, now: float) -> str:
-    kind, vms, reason = str(entry["event_type"]), _subject(entry), printable(entry["reason"] or "no reason given", LONGEST_REASON)
+    kind, vms = str(entry["event_type"]), _subject(entry)
+    reason = printable((word in FAILURES and _failure(entry)) or entry["reason"] or "no reason given", LONGEST_REASON)
     be = "is" if len(_vms(entry)) == 1 else "are"
     at = _at(entry["not_before"], now)
     if word == "noticed":
@@ -86,6 +98,12 @@ def _sentence(entry: Mapping[str, Any], word: str, now: float) -> str:
         "gone": f"{vms}: the {_name(kind)} is over ({entry['outcome'] or 'outcome not known'}); being put back",
         "recovered": f"{vms} {be} back in service, the {_name(kind)} is over",
     }[word]
+
+
+def _failure(entry: Mapping[str, Any]) -> str | None:
+    """Return why the first of the VMs failed: what another VM gives as its reason is none of these."""
+    parts = [part for part in entry["parts"] if part["host"] in entry["hosts"]]
+    return next((one["detail"] for part in parts for one in part["blockers"] if one["kind"] == "failed"), None)
 
 
 def _next(entry: Mapping[str, Any]) -> str:

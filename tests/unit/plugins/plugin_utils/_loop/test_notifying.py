@@ -41,11 +41,11 @@ def test_only_what_was_delivered_is_recorded_and_what_failed_is_not_sent_again_a
     drained = record("drained", told=["noticed ops"])
     assert words(plan(vm("vm1", [event()], [drained]), **TARGETS)) == [("drained", "ops")]
     for outcome, changes in (("sent", []), ("failed", []), ("delivered", [{"told": ["drained ops"]}])):
-        found = plan(vm("vm1", [event()], [drained]), notified={"e1 drained ops": outcome}, **TARGETS)
+        found = plan(vm("vm1", [event()], [drained]), notified={"vm1\ne1 drained ops": outcome}, **TARGETS)
         assert words(found) == []
         assert [one["changes"] for one in found["actions"] if "told" in one.get("changes", ())] == changes
     # The phase has passed when the answer comes.
-    found = plan(vm("vm1", [event()], [drained]), notified={"e1 held ops": "delivered"}, **TARGETS)
+    found = plan(vm("vm1", [event()], [drained]), notified={"vm1\ne1 held ops": "delivered"}, **TARGETS)
     assert {"told": ["held ops"]} in [one.get("changes") for one in found["actions"]]
 
 
@@ -135,7 +135,7 @@ def test_an_event_id_with_spaces_around_it_is_one_event_and_ends_no_pass(odd: st
     for document, kept in ((odd, "E1"), ("E1", odd)):
         found = plan(vm("vm1", [event(document)], [record("drained", event_id=kept, told=[])]), vm("vm2", [event("E2", ("vm2",))], []), **TARGETS)
         assert [text.split(":")[0].split(" ")[0] for text in texts(found)["ops"]] == ["vm1", "vm2"]
-        results: Any = {**notifying.nothing(), "results": {"e1 noticed ops": ["sent", "", NOW], "e1 drained ops": ["sent", "", NOW]}}
+        results: Any = {**notifying.nothing(), "results": {f"vm1\ne1 {word} ops": ["sent", "", NOW] for word in ("noticed", "drained")}}
         assert [one["event_id"] for one in notifying.owed(found, results)] == ["E2"], "it is told once, however it is written"
     tasks = plan(vm("vm1", [event("E1")], [record("drained", event_id=odd, told=[])]))
     assert {one["event_id"] for one in tasks["actions"] if one["action"] == "notify"} == {tasks["events"][0]["event_id"]}
@@ -163,8 +163,8 @@ def test_no_field_of_an_event_becomes_a_link_or_a_mention(lure: str) -> None:
     found = plan(vm(web1, [its_event], [record("failed", its_event, reason=lure, told=[])], vm_name=web1), on_drain_failure="hold", **TARGETS)
     (entry,) = found["events"]
     entry.update(dict.fromkeys(("reason", "next", "outcome", "not_before"), lure))
-    made = [text for told in texts(found).values() for text in told] + [sentences.digest([(entry, ["failed", "held"])], NOW)]
-    made += [sentences.message(entry, [word], NOW) for word in (*NOTIFIED_PHASES, *ALARMS)]
+    made = [text for told in texts(found).values() for text in told] + [sentences.digest([(entry, {"failed": [web1], "held": [web1]})], NOW)]
+    made += [sentences.message(entry, {word: [web1]}, NOW) for word in (*NOTIFIED_PHASES, *ALARMS)]
     made += [notifying.filled("{text} {reason} {event_id} {event_type} {next} {not_before} {hosts}", entry, "held", "") for _one in "1"]
     for text in made:
         text = re.sub(r" \[event ([^\[\]]*)\]$", r" \1", text)
@@ -200,7 +200,8 @@ def test_no_vm_hides_the_failure_of_another_by_what_its_record_says_was_told() -
         assert {("failed", "ops"), ("given_up", "pager")} <= set(words(found))
         assert [one["host"] for one in found["actions"] if one["action"] == "notify" and one["phase"] == "failed"] == [victim]
     # What was delivered is recorded on each of them, and then nobody is told again.
-    found = plan(failed("vm1", []), failed("vm2", []), notified={"e1 failed ops": "delivered", "e1 given_up pager": "delivered"}, **GIVEN_UP)
+    done = [f"{host}\ne1 {words}" for host in ("vm1", "vm2") for words in ("failed ops", "given_up pager")]
+    found = plan(failed("vm1", []), failed("vm2", []), notified=dict.fromkeys(done, "delivered"), **GIVEN_UP)
     writes = [(one["host"], one["changes"]) for one in found["actions"] if one["action"] == "write" and "told" in one["changes"]]
     assert writes == [(host, {"told": ["failed ops", "given_up pager"]}) for host in ("vm1", "vm2")]
     quiet = plan(*(failed(host, ["noticed ops", "failed ops", "given_up pager"]) for host in ("vm1", "vm2")), **GIVEN_UP)
@@ -219,7 +220,7 @@ def test_no_vm_hides_that_its_event_is_held_near_its_deadline() -> None:
         return vm(host, [its_event], [record("drained", its_event, told=told)])
 
     found = plan(held("vm1", EVERY_WORD), held("vm2", []), **TARGETS)
-    assert words(found) == [("held_late", "pager")]
+    assert ("held_late", "pager") in words(found)
     assert words(plan(held("vm1", EVERY_WORD), held("vm2", EVERY_WORD), **TARGETS)) == []
 
 

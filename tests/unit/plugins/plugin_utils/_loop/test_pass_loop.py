@@ -147,7 +147,7 @@ def test_leases_are_acquired_before_anything_else(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_is_left_to_tasks_has_its_stages(monkeypatch: pytest.MonkeyPatch) -> None:
-    plans = plan(step("write"), step("drain"), step("notify", "vm2"), step("acquire", "vm2", expired=[])), plan(step("write"))
+    plans = plan(step("write"), step("drain"), step("notify", "vm2", phase="noticed"), step("acquire", "vm2", expired=[])), plan(step("write"))
     its = Pass(monkeypatch, *plans, methods=[OWN])
     monkeypatch.setattr(pass_loop.assignments.vm_actions.validation, "problems", lambda *given: [])
     state = its.begin()

@@ -1,0 +1,141 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What operators were told of a VM stands in its own record: no VM says for another that they know, or that something has happened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import notifying
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act.notifications import ALARMS
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import NOTIFIED_PHASES
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, at, event, plan, record, vm
+
+TARGETS = {"notify": False, "notify_targets": ["ops"], "notify_failures": ["pager"]}
+EVERY_WORD = [f"{word}{target}" for word in (*NOTIFIED_PHASES, *ALARMS) for target in ("", " ops", " pager")]
+BOTH = ("vm1", "vm2")
+ORDERS = [("vm1", "vm2"), ("vm2", "vm1")]
+
+
+def of(host: str, phase: str, told: list[str], status: str = "Scheduled", listed: bool = True, **more: Any) -> dict[str, Any]:
+    """A VM of event E1, whose record says that operators were told these words."""
+    its_event = event("E1", BOTH, status)
+    return vm(host, [its_event] if listed else [], [record(phase, its_event, told=told, **more)])
+
+
+def planned(*vms: dict[str, Any], **settings: Any) -> dict[str, Any]:
+    return plan(*sorted(vms, key=lambda one: str(one["host"])), **{**TARGETS, **settings})
+
+
+def texts(found: dict[str, Any], target: str = "ops") -> list[str]:
+    made = notifying.messages(found, notifying.nothing(), lambda _entry, _word, default: default, NOW)
+    return [message["text"] for message, _keys in made.get(target, ())]
+
+
+STEPS: list[tuple[str, str, dict[str, Any]]] = [
+    ("noticed", "noticed", {}),
+    ("drained", "drained", {}),
+    ("approved", "approved", {"approving_at": at(-11), "approved_at": at(-10)}),
+    ("started", "started", {"approving_at": at(-11), "approved_at": at(-10), "started_at": at(-5)}),
+    ("gone", "gone", {"approving_at": at(-11), "approved_at": at(-10), "started_at": at(-5), "outcome": "completed", "listed": False}),
+]
+
+
+@pytest.mark.parametrize(("liar", "victim"), ORDERS)
+@pytest.mark.parametrize(("word", "phase", "more"), STEPS)
+def test_no_vm_hides_a_phase_of_another_by_what_its_record_says_was_told(liar: str, victim: str, word: str, phase: str, more: dict[str, Any]) -> None:
+    found = planned(of(liar, phase, EVERY_WORD, **more), of(victim, phase, [], **more))
+    assert (victim, word, "ops") in [(one["host"], one["word"], one["target"]) for one in found["notices"]]
+    assert not [one for one in found["notices"] if one["host"] == liar]
+    (text,) = texts(found)
+    assert text.startswith(victim) and liar not in text
+
+
+@pytest.mark.parametrize(("liar", "victim"), ORDERS)
+def test_a_vm_that_keeps_nothing_is_told_of_again_alone(liar: str, victim: str) -> None:
+    (text,) = texts(planned(of(liar, "drained", []), of(victim, "drained", EVERY_WORD)))
+    assert text.startswith(liar) and victim not in text
+
+
+@pytest.mark.parametrize(("liar", "victim"), ORDERS)
+@pytest.mark.parametrize(("phase", "more"), [("approved", {"approved_at": at(-10)}), ("started", {"started_at": at(-5)}), ("drained", {"status": "Started"})])
+def test_what_one_vm_says_has_happened_is_told_of_that_vm_alone(liar: str, victim: str, phase: str, more: dict[str, Any]) -> None:
+    word = "approved" if phase == "approved" else "started"
+    found = planned(of(liar, phase, [], **more), of(victim, "drained", ["noticed ops", "drained ops"]))
+    assert {one["host"] for one in found["notices"] if one["word"] == word} == {liar}
+    assert [text for text in texts(found) if text.startswith(f"{liar}:") and victim not in text]
+
+
+@pytest.mark.parametrize(("liar", "victim"), ORDERS)
+@pytest.mark.parametrize("word", ["started", "failed"])
+def test_what_was_told_of_one_vm_in_this_pass_is_told_of_another_when_it_happens_there(liar: str, victim: str, word: str) -> None:
+    known = ["noticed ops", "drained ops", "approved ops"]
+    more: dict[str, Any] = {"approving_at": at(-11), "approved_at": at(-10), "started_at": at(-5)} if word == "started" else {}
+    first = planned(of(liar, word, known, **more), of(victim, "drained", known), on_drain_failure="hold")
+    sent = [key for _message, keys in notifying.messages(first, notifying.nothing(), lambda _entry, _word, text: text, NOW)["ops"] for key in keys]
+    results = dict.fromkeys(sent, ["delivered", "", NOW])
+    notified: notifying.Notified = {**notifying.nothing(), "results": results, "handed_at": NOW}
+    later = planned(of(liar, word, known, **more), of(victim, word, known, **more), notified=notifying.outcomes(notified), on_drain_failure="hold")
+    assert [one["host"] for one in notifying.owed(later, notified) if one["word"] == word and one["target"] == "ops"] == [victim]
+    writes = [one["host"] for one in later["actions"] if f"{word} ops" in one.get("changes", {}).get("told", ())]
+    assert writes == [liar], "only of what was delivered a record says that it was"
+    # A failure at once. That the same has happened to another VM of an event, once a minute: many VMs come back one by one.
+    assert notifying.is_due(later, notified, False, NOW + 1) == (word == "failed")
+    assert notifying.is_due(later, notified, False, NOW + 60) and notifying.is_due(later, notified, True, NOW + 1)
+
+
+@pytest.mark.parametrize(("liar", "victim"), ORDERS)
+def test_a_failure_is_told_with_the_reason_of_its_own_vm(liar: str, victim: str) -> None:
+    known = of(victim, "failed", ["noticed ops", "failed ops"], reason="disk full")
+    found = planned(of(liar, "failed", [], reason="all is well"), known, on_drain_failure="hold")
+    (text,) = texts(found)
+    assert text.startswith(f"{liar}: failed") and "all is well" in text and victim not in text.split("Next:")[0]
+
+
+def test_a_vm_that_was_not_read_is_named_where_all_of_the_event_are_told_of() -> None:
+    found = planned(of("vm1", "drained", ["drained ops"]), {"host": "vm2", "state": "unreachable", "error": "timed out"})
+    assert [text for text in texts(found) if text.startswith("vm1, vm2 ")]
+
+
+def test_no_vm_takes_the_places_of_notices_about_another() -> None:
+    own = [event(f"A{number:03}", ("vm1",)) for number in range(300)]
+    shared = event("E1", BOTH)
+    found = planned(vm("vm1", [*own, shared], []), vm("vm2", [shared], []))
+    assert ("vm2", "E1") in [(one["host"], one["event_id"]) for one in found["notices"]]
+
+
+# --- Tasks of operators (respond_notify_tasks): once for an event and a phase ---
+
+TASKS = {"notify": True, "notify_targets": [], "notify_failures": [], "run": {"id": "run2"}}
+
+
+def tasks_of(found: dict[str, Any], word: str = "drained") -> list[str]:
+    return [one["host"] for one in found["actions"] if one["action"] == "notify" and one["phase"] == word]
+
+
+def recorded(found: dict[str, Any], word: str = "drained") -> list[str]:
+    return [one["host"] for one in found["actions"] if one["action"] == "write" and word in one["changes"].get("told", ())]
+
+
+@pytest.mark.parametrize(("liar", "victim"), ORDERS)
+def test_no_vm_keeps_tasks_from_running_by_what_its_record_says(liar: str, victim: str) -> None:
+    assert tasks_of(planned(of(liar, "drained", EVERY_WORD), of(victim, "drained", []), **TASKS)) == [victim]
+    for since, run in ((at(-9000), "run1"), (at(-10), "run2")):
+        silent = of(liar, "drained", [], untold={"drained": {"since": since, "run": run}})
+        assert tasks_of(planned(silent, of(victim, "drained", []), **TASKS)) == [victim]
+
+
+def test_tasks_run_once_for_an_event_and_it_is_recorded_on_all_of_its_vms() -> None:
+    first = planned(of("vm1", "drained", []), of("vm2", "drained", []), **TASKS)
+    assert (tasks_of(first), recorded(first)) == (["vm1"], [])
+    ran = {"notified": notifying.outcomes({**notifying.nothing(), "by_tasks": notifying.by_tasks(notifying.nothing(), first["actions"])})}
+    then = planned(of("vm1", "drained", ["noticed", "drained"]), of("vm2", "drained", []), **TASKS, **ran)
+    assert (tasks_of(then), recorded(then)) == ([], ["vm2"])
+    # One that keeps nothing is tried once in a pass, and then another.
+    again = planned(of("vm1", "drained", []), of("vm2", "drained", []), **TASKS, **ran)
+    assert (tasks_of(again), recorded(again)) == (["vm2"], [])
+    ran["notified"]["vm2\ne1 drained"] = "taken"
+    assert tasks_of(planned(of("vm1", "drained", []), of("vm2", "drained", []), **TASKS, **ran)) == []
