@@ -103,8 +103,7 @@ def notices(event_state: EventState, phase: str, settings: Settings) -> list[Not
     event_id = event_state.event.event_id
     phases = [word for word in reached(event_state, phase) if word in settings.notify_phases]
     words = [(word, target, one) for target in settings.notify_targets for word in phases for one in _keepers(event_state, word) if not _is_old(one, word)]
-    alarms = _alarms(event_state, settings)
-    words += [(word, target, one) for target in settings.notify_failures for word in alarms for one in _keepers(event_state, word)]
+    words += [(word, target, one) for target in settings.notify_failures for word, vms in _alarms(event_state, settings).items() for one in vms]
     found = [(Notice(participant.host.name, event_id, word, target), participant) for word, target, participant in words]
     return [one for one, participant in found if not _keeps(participant, one.told)]
 
@@ -134,21 +133,19 @@ def _was_taken(event_state: EventState, participant: Participant, word: str, set
     return Notice(participant.host.name, event_state.event.event_id, word, "").key in settings.notified
 
 
-def _alarms(event_state: EventState, settings: Settings) -> list[str]:
-    """Return what has failed for good, and whether it is held near its deadline, unless an operator lets it come."""
-    found = ["given_up"] if any(participant.exhausted for participant in event_state.hit) else []
+def _alarms(event_state: EventState, settings: Settings) -> dict[str, list[Participant]]:
+    """Return the VMs that have failed for good, and those that are held near their deadline, unless an operator lets it come."""
+    found = {"given_up": [participant for participant in event_state.hit if participant.exhausted]}
     override, near = event_state.override, LATE_SECONDS + settings.pass_interval
     if override is not None and override.action == "let_it_come":
         return found
-    # By what each VM itself says: that another one is approved, started or draining hides nothing.
+    # By what each VM itself says: that another one is approved, started, draining or near its deadline hides nothing, and is none of its own.
     late = [one for one in event_state.hit if one.listed and not one.coming and one.left is not None and one.left <= near and one.phase in HELD]
     if event_state.approved or event_state.started:
-        is_held = any(one.decision.approve != "never" for one in late)
-    else:
-        is_held = bool(late) and any(one.kind not in WAITING for one in event_state.blockers)
-    if is_held:
-        found.append("held_late")
-    return found
+        late = [one for one in late if one.decision.approve != "never"]
+    elif not any(one.kind not in WAITING for one in event_state.blockers):
+        late = []
+    return {**found, "held_late": late}
 
 
 def _is_old(participant: Participant, word: str) -> bool:

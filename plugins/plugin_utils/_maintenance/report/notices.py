@@ -95,7 +95,7 @@ def _sentence(entry: Mapping[str, Any], word: str, now: float) -> str:
         "drained": f"{vms} {be} out of service for the {_name(kind)}{at}; {_next(entry)}",
         "approved": f"{vms}: the {_name(kind)} is approved, Azure may start it any moment",
         "started": f"{vms}: Azure has started the {_name(kind)}",
-        "gone": f"{vms}: the {_name(kind)} is over ({entry['outcome'] or 'outcome not known'}); being put back",
+        "gone": f"{vms}: the {_name(kind)} is over ({_outcome(entry) or 'outcome not known'}); being put back",
         "recovered": f"{vms} {be} back in service, the {_name(kind)} is over",
     }[word]
 
@@ -104,6 +104,12 @@ def _failure(entry: Mapping[str, Any]) -> str | None:
     """Return why the first of the VMs failed: what another VM gives as its reason is none of these."""
     parts = [part for part in entry["parts"] if part["host"] in entry["hosts"]]
     return next((one["detail"] for part in parts for one in part["blockers"] if one["kind"] == "failed"), None)
+
+
+def _outcome(entry: Mapping[str, Any]) -> str | None:
+    """Return how the event ended for the first of the VMs."""
+    parts = [part for part in entry["parts"] if part["host"] in entry["hosts"]]
+    return next((part["times"]["outcome"] for part in parts if part["times"] and part["times"]["outcome"]), None)
 
 
 def _next(entry: Mapping[str, Any]) -> str:

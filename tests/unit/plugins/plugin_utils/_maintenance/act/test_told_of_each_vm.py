@@ -95,6 +95,21 @@ def test_a_failure_is_told_with_the_reason_of_its_own_vm(liar: str, victim: str)
     assert text.startswith(f"{liar}: failed") and "all is well" in text and victim not in text.split("Next:")[0]
 
 
+@pytest.mark.parametrize(("liar", "victim"), ORDERS)
+def test_how_an_event_ended_is_the_word_of_each_vm(liar: str, victim: str) -> None:
+    over: dict[str, Any] = {"approving_at": at(-11), "approved_at": at(-10), "started_at": at(-5), "listed": False}
+    known = ["noticed ops", "approved ops", "started ops"]
+    found = planned(of(liar, "gone", EVERY_WORD, **{**over, "outcome": "cancelled"}), of(victim, "gone", known, outcome="completed", **over))
+    assert [text for text in texts(found) if text.startswith(f"{victim}: the reboot is over (completed)")]
+
+
+@pytest.mark.parametrize(("liar", "victim"), ORDERS)
+def test_no_vm_says_for_another_that_it_is_held_near_its_deadline(liar: str, victim: str) -> None:
+    names = (*BOTH, "stranger")
+    vms = [vm(host, [its], [record("drained", its, told=[])]) for host, its in ((liar, event("E1", names, due=60)), (victim, event("E1", names, due=5000)))]
+    assert [one["host"] for one in planned(*vms)["notices"] if one["word"] == "held_late"] == [liar]
+
+
 def test_a_vm_that_was_not_read_is_named_where_all_of_the_event_are_told_of() -> None:
     found = planned(of("vm1", "drained", ["drained ops"]), {"host": "vm2", "state": "unreachable", "error": "timed out"})
     assert [text for text in texts(found) if text.startswith("vm1, vm2 ")]
