@@ -20,6 +20,8 @@ from .method import DRAINED, LOST, UNDONE, Answer, Method, MethodError, Option, 
 SILENCES = "/api/v2/silences"
 # An id that Alertmanager gives is part of a path.
 ID = re.compile(r"[0-9a-f-]{8,64}")
+# Silences of one event and VM that are ended: who may write to Alertmanager could make thousands.
+MOST = 20
 
 
 class SilenceMethod(Method):
@@ -72,7 +74,7 @@ class SilenceMethod(Method):
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         try:
-            for silence in self._ours(machine, task):
+            for silence in self._ours(machine, task)[:MOST]:
                 self._ask(machine, task, "DELETE", f"/api/v2/silence/{silence}")
         except MethodError as error:
             if is_true(task.options.get("required")):
@@ -88,16 +90,10 @@ class SilenceMethod(Method):
         silences = self._ask(machine, task, "GET", f"{SILENCES}?filter={quote(_matcher_text(task))}")
         if not isinstance(silences, list):
             raise MethodError("Alertmanager did not answer with a list of silences")
-        wanted = [_matcher(task)]
-        return [
-            str(one["id"])
-            for one in silences
-            if isinstance(one, dict)
-            and one.get("createdBy") == task.reason
-            and [{key: matcher.get(key) for key in ("name", "value", "isRegex")} for matcher in one.get("matchers") or ()] == wanted
-            and (one.get("status") or {}).get("state") in ("active", "pending")
-            and ID.fullmatch(str(one.get("id")))
-        ]
+        try:
+            return [one["id"] for one in silences if _is_ours(one, task) and ID.fullmatch(one["id"])]
+        except (AttributeError, KeyError, TypeError):
+            raise MethodError("Alertmanager did not answer with silences of a known form")
 
     def _ask(self, machine: Machine, task: Task, verb: str, path: str, body: t.Any = None) -> t.Any:
         ca, user, password = (str(task.options.get(key) or "") for key in ("ca_file", "username", "password_file"))
@@ -122,6 +118,12 @@ def _value(task: Task) -> str:
 
 def _matcher(task: Task) -> dict[str, t.Any]:
     return {"name": str(task.options["label"]), "value": _value(task), "isRegex": True}
+
+
+def _is_ours(silence: t.Mapping[str, t.Any], task: Task) -> bool:
+    found = [{**{key: one.get(key) for key in ("name", "value", "isRegex")}, "isEqual": one.get("isEqual", True)} for one in silence["matchers"]]
+    is_alive = silence["status"]["state"] in ("active", "pending")
+    return silence["createdBy"] == task.reason and found == [{**_matcher(task), "isEqual": True}] and is_alive
 
 
 def _matcher_text(task: Task) -> str:

@@ -103,3 +103,33 @@ def test_in_check_mode_it_asks_whether_alertmanager_answers() -> None:
     assert method.would(machine, task()) == "would go on without a silence, so alerts may be sent: connection refused"
     with pytest.raises(MethodError, match="connection refused"):
         method.would(machine, task(required=True))
+
+
+MATCHER = {"name": "instance", "value": "web1", "isRegex": True, "isEqual": True}
+OURS: t.Any = {"id": "0000000a", "createdBy": f"maintenance.azure {EVENT}", "matchers": [MATCHER], "status": {"state": "active"}}
+
+
+@pytest.mark.parametrize("key", ["id", "createdBy", "matchers", "status"])
+@pytest.mark.parametrize("odd", [None, 7, "x", ["x"], [[1]], {"state": "active"}, ...])
+def test_no_answer_of_an_alertmanager_fails_a_drain_that_does_not_require_it(key: str, odd: t.Any) -> None:
+    one, method = Alertmanager(), SilenceMethod()
+    one.silences = [{**OURS, key: odd} if odd is not ... else {name: value for name, value in OURS.items() if name != key}, "x", 7]  # type: ignore[list-item]
+    method.begin(one.machine(), task())
+    assert "known form" in str(method.undo(one.machine(), task()).note)
+
+
+def test_a_silence_of_all_others_is_none_of_this_vm() -> None:
+    one, method = Alertmanager(), SilenceMethod()
+    one.silences = [{**OURS, "matchers": [{**MATCHER, "isEqual": False}]}]
+    assert method.check(one.machine(), task()).state == "lost"
+    one.silences = [{**OURS, "matchers": [{key: MATCHER[key] for key in ("name", "value", "isRegex")}]}]
+    assert method.check(one.machine(), task()).state == "drained", "older ones know no isEqual"
+
+
+def test_thousands_of_silences_that_pass_for_ours_do_not_stop_a_recovery() -> None:
+    one, method, asked = Alertmanager(), SilenceMethod(), list[str]()
+    one.silences = [{**OURS, "id": f"{number:08x}"} for number in range(5000)]
+    request = one.request
+    one.request = lambda *given, **more: (asked.append(given[1]), request(*given, **more))[1]  # type: ignore[method-assign]
+    assert method.undo(one.machine(), task()).state == "undone"
+    assert asked.count("DELETE") == 20
