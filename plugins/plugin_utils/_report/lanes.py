@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -19,6 +20,8 @@ LANE, METHOD = 18.0, 5.0
 MOST_BARS, MOST_METHODS, MOST_TICKS = 40, 6, 6
 NARROWEST = 2.0
 OPEN = ("recovered",)
+# Seconds from when most of its VMs knew of an event to the times that its axis has. Azure announces nothing earlier.
+FAR = 35 * 86400.0
 # Seconds from which on the axis has dates.
 LONG = 72000.0
 # Reasons that a lane tells in words.
@@ -55,12 +58,16 @@ class Drawing(NamedTuple):
 
 
 class Axis:
-    """Places of times. Where one span is far longer than the others together, each has the logarithm of its length, so that the short ones are seen."""
+    """Places of times. Where one span is far longer than the others together, or what a VM tells far shorter than the axis, each span has the logarithm
+    of its length, so that the short ones are seen."""
 
-    def __init__(self, times: Iterable[float]) -> None:
-        self.times = sorted(set(times)) or [0.0]
+    def __init__(self, of_vms: Iterable[Iterable[float]], near: float | None) -> None:
+        # What a VM tells of another year makes the lanes of the others no narrower.
+        told = [[at for at in times if near is None or abs(at - near) <= FAR] for times in of_vms]
+        self.times = sorted({at for times in told for at in times}) or [0.0]
         spans = [later - earlier for earlier, later in zip(self.times, self.times[1:])]
-        self.even = not spans or max(spans) <= 0.6 * sum(spans)
+        shortest = min((max(times) - min(times) for times in told if len(set(times)) > 1), default=0.0)
+        self.even = not spans or (max(spans) <= 0.6 * sum(spans) and shortest >= sum(spans) / 20)
         widths = spans if self.even else [math.log1p(span) for span in spans]
         total = sum(widths) or 1.0
         self._places = [0.0]
@@ -68,8 +75,8 @@ class Axis:
             self._places.append(self._places[-1] + width / total * WIDTH)
 
     def place(self, at: float) -> float:
-        """Return the place of one of its times."""
-        return round(self._places[self.times.index(at)], 1)
+        """Return the place of one of its times; of a time far away that of the one beside it."""
+        return round(self._places[min(bisect.bisect_left(self.times, at), len(self.times) - 1)], 1)
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return some of the times, no two of them close to each other, as places in per cent."""
@@ -84,9 +91,8 @@ class Axis:
 
 def draw(event: Event, shown: Sequence[Part]) -> Drawing:
     """Return the drawing of an event with these of its VMs."""
-    times = {at for part in event["vms"] for at in _moments(part)}
     not_before = timestamps.parse(event["not_before"])
-    axis = Axis(times | ({not_before} if not_before is not None else set()))
+    axis = Axis([*map(_moments, event["vms"]), [] if not_before is None else [not_before]], timestamps.parse(event["begins"]))
     lanes = [_azure(event, axis, not_before), _respond(event["vms"], axis), *_outside(event["vms"], axis), *(_vm(part, axis) for part in shown)]
     return Drawing(lanes, axis.ticks(), axis.even)
 
@@ -97,12 +103,22 @@ def _moments(part: Part) -> list[float]:
     return [at for text in texts if (at := timestamps.parse(text)) is not None]
 
 
+def _times(parts: Sequence[Part], phase: str) -> list[float]:
+    return sorted(at for part in parts if (at := timestamps.parse(part["times"]["phases"].get(phase))) is not None)
+
+
 def _first(parts: Sequence[Part], phase: str) -> float | None:
-    return min((at for part in parts if (at := timestamps.parse(part["times"]["phases"].get(phase))) is not None), default=None)
+    return next(iter(_times(parts, phase)), None)
 
 
 def _last(parts: Sequence[Part], phase: str) -> float | None:
-    return max((at for part in parts if (at := timestamps.parse(part["times"]["phases"].get(phase))) is not None), default=None)
+    return next(reversed(_times(parts, phase)), None)
+
+
+def _middle(parts: Sequence[Part], phase: str) -> float | None:
+    """Return when it was for most VMs: the first or the last time could be anything that one of them has made up."""
+    found = _times(parts, phase)
+    return found[len(found) // 2] if found else None
 
 
 def clock(at: float | None) -> str:
@@ -121,8 +137,8 @@ def _bar(axis: Axis, kind: str, begin: float | None, end: float | None, text: st
 
 def _azure(event: Event, axis: Axis, not_before: float | None) -> Lane:
     parts = event["vms"]
-    noticed, started, gone = timestamps.parse(event["begins"]), _first(parts, "started"), _last(parts, "gone")
-    begun = started if started is not None else _first(parts, "approved")
+    noticed, started, gone = timestamps.parse(event["begins"]), _middle(parts, "started"), _middle(parts, "gone")
+    begun = started if started is not None else _middle(parts, "approved")
     bars = _bar(axis, "notice", noticed, begun if begun is not None else gone, "announced")
     bars += _bar(axis, "impact", started, gone if gone is None or started is None or gone >= started else started, "started")
     bars += _bar(axis, "mark", not_before, not_before, "NotBefore")
@@ -136,8 +152,9 @@ def _respond(parts: Sequence[Part], axis: Axis) -> Lane:
     bars = _bar(axis, "draining", draining, drained, "drains") if drained is None or draining is None or drained >= draining else []
     bars += _bar(axis, "mark", approved, approved, "approved")
     bars += _bar(axis, "recovering", recovering, recovered, "recovers") if recovering is None or recovered is None or recovered >= recovering else []
-    by = next((part["approved_by"] for part in parts if part["approved_by"]), None)
-    approval = f"approved {clock(approved)}{f' by {by}' if by else ''}"
+    # One VM approves for all: its word, as such.
+    by = next((f" by {part['approved_by']}, says {part['vm']}" for part in parts if part["approved_by"]), "")
+    approval = f"approved {clock(approved)}{by}"
     return Lane("respond", bars, LANE, f"first drain {clock(draining)}, last drained {clock(drained)}, {approval}, last VM back {clock(recovered)}")
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import jinja2
 
-from .._core.shares import few_of_each, in_turn, places
+from .._core.shares import in_turn, places
 from .._core.short_forms import ending
 from .lanes import draw
 from .parts import Part
-from .report import Event, Report, Total, month, vms_of
+from .report import Event, Report, Total, month, newest_of_each, vms_of
 from .tables import known, notice, out_of_service
 
 TEMPLATE = pathlib.Path(__file__).with_name("page.html.j2")
@@ -27,7 +27,7 @@ MOST_EVENTS, OF_ONE_VM, MOST_SUMS = 600, 50, 20
 def page(report: Report) -> str:
     """Return the page."""
     lanes, rows, events = MOST_LANES, MOST_ROWS, report["events"]
-    kept = in_turn(few_of_each(events, vms_of, OF_ONE_VM if len(report["vms"]) > 1 else MOST_EVENTS)[0], vms_of, MOST_EVENTS)
+    kept = in_turn(newest_of_each(events, OF_ONE_VM if len(report["vms"]) > 1 else MOST_EVENTS), vms_of, MOST_EVENTS)
     drawn: dict[str, tuple[Event, Any, Any]] = {}
     # First what comes first of each VM: one that has made up hundreds of events leaves lanes and rows for the others.
     for _place, event in sorted(zip(places(kept, vms_of), kept), key=lambda one: one[0]):

@@ -192,6 +192,16 @@ def begins(part: Part) -> str | None:
     return part["times"]["history"][0]["at"] if part["times"]["history"] else None
 
 
+def newest_of_each(events: Sequence[Event], most: int) -> list[Event]:
+    """Return, in their order, the events that are among the newest of any VM by its own times: no VM makes another's old events newer than its last ones."""
+    own: dict[str, list[tuple[str, int]]] = {}
+    for number, event in enumerate(events):
+        for part in event["vms"]:
+            own.setdefault(part["vm"], []).append((begins(part) or "", -number))
+    kept = {-number for of_vm in own.values() for _at, number in sorted(of_vm, reverse=True)[:most]}
+    return [event for number, event in enumerate(events) if number in kept]
+
+
 def month(part: Part) -> str:
     """Return the month in which a VM knew of an event."""
     return (begins(part) or "unknown")[:7]

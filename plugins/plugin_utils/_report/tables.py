@@ -9,12 +9,12 @@ import re
 from typing import Any
 
 from ...module_utils._scheduled_events.core.printable_text import printable_line
-from .._core.shares import few_of_each, in_turn
+from .._core.shares import in_turn
 from .._core.short_forms import ending, some
 from .._maintenance.core.timestamps import duration
 from .._maintenance.report.times import vm_table
 from .parts import Part
-from .report import Report, Total, vms_of
+from .report import Report, Total, newest_of_each
 
 MOST_EVENTS, OF_ONE_VM, MOST_TOTALS, SHOWN_VMS = 10, 4, 10, 6
 UNKNOWN = "unknown"
@@ -45,10 +45,11 @@ def lines(report: Report, left_alone: list[str], written: list[str]) -> list[str
     asked, answered = len(report["vms"]), sum(vm["answered"] for vm in report["vms"].values())
     events = report["events"]
     found = [f"{report['since']} to {report['until']}: {_events(len(events))}; {answered} of {asked} VMs answered."]
-    for event in few_of_each(events, vms_of, OF_ONE_VM if asked > 1 else MOST_EVENTS)[0][:MOST_EVENTS]:
+    for event in newest_of_each(events, OF_ONE_VM if asked > 1 else MOST_EVENTS)[:MOST_EVENTS]:
         outcome = ending(event["outcome"]) if event["outcome"] else "not over"
         begins = f"{event['begins'][:19]}Z" if event["begins"] else "at an unknown time"
-        found.append(f"{begins}: {event['event_type']} ({outcome}), notice {notice(event['vms'])}")
+        differing = f"; its VMs tell different things of it ({', '.join(event['differing'])})" if event["differing"] else ""
+        found.append(f"{begins}: {event['event_type']} ({outcome}), notice {notice(event['vms'])}{differing}")
         found += vm_table({**event}, [(part["vm"], part["times"]) for part in event["vms"]])
     if len(events) > MOST_EVENTS:
         found.append(f"{len(events) - MOST_EVENTS} events more: report_file writes all of them.")
