@@ -26,7 +26,9 @@ MOST_LINES = 12
 IMPACTS = {"Reboot": "rebooted", "Redeploy": "moved to another host", "Freeze": "paused", "Preempt": "evicted (Spot)", "Terminate": "deleted"}
 NAMES = {"Reboot": "reboot", "Redeploy": "redeployment", "Freeze": "pause", "Preempt": "eviction", "Terminate": "deletion"}
 # Nothing that an event says becomes a mention, a link or a tag in a chat.
-PLAIN = str.maketrans({"<": "(", ">": ")", "@": "(at)", "`": "'", "*": "", "|": "/", "[": "(", "]": ")"})
+PLAIN = str.maketrans({"<": "(", ">": ")", "`": "'", "*": "", "|": "/", "[": "(", "]": ")"})
+# Signs of other scripts that a browser takes for a dot or an @.
+PLAIN |= {**dict.fromkeys(map(ord, "@\ufe6b\uff20"), "(at)"), **dict.fromkeys(map(ord, "\u2024\u3002\ufe52\uff0e\uff61"), "(.)")}
 # What a chat or a mail makes a link of: an address with a scheme, or what looks like the name of a site. Names of units and files are none.
 SCHEME = re.compile(r"(?<=\w):(?=//)|(?<=mailto):", re.IGNORECASE)
 SITE = re.compile(r"[\w-]+(?:\.[\w-]+)*\.(?!(?:conf|json|log|service|sock|socket|timer|yml)\b)[^\W\d_][\w-]+")

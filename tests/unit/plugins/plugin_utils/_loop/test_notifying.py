@@ -152,6 +152,7 @@ LURES = (
     "@everyone @here <!channel> <@U1> @all",
     "`x` *b* | t |",
     "\u0435vil.\u0440\u0444",
+    "evil\u3002com evil\uff0ecom evil\uff61com evil\u2024com \uff20here",
 )
 
 
@@ -168,7 +169,7 @@ def test_no_field_of_an_event_becomes_a_link_or_a_mention(lure: str) -> None:
     made += [notifying.filled("{text} {reason} {event_id} {event_type} {next} {not_before} {hosts}", entry, "held", "") for _one in "1"]
     for text in made:
         text = re.sub(r" \[event ([^\[\]]*)\]$", r" \1", text)
-        assert not set("<>@`*|[]") & set(text), text
+        assert not set("<>@`*|[]\u2024\u3002\uff0e\uff61\uff20") & set(text), text
         assert not re.search(r"://|\w\.[^\W\d_]{2}|mailto:", text.replace(web1, "web1")), text
 
 
