@@ -126,19 +126,27 @@ def _key(notice: Mapping[str, Any]) -> str:
 def messages(plan: Mapping[str, Any], notified: Notified, text: Text, now: float) -> dict[str, list[tuple[dict[str, str], list[str]]]]:
     """Return the messages for each target, each with what it tells: one for an event, or one for all of many."""
     entries = {folded(entry["event_id"]): entry for entry in plan["events"]}
-    of_target: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+    of_vm: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for one in owed(plan, notified):
-        of_target.setdefault(one["target"], {}).setdefault(folded(one["event_id"]), []).append(one)
-    found = {}
-    for target, events in of_target.items():
-        keys = {event: list(map(_key, notices)) for event, notices in events.items()}
-        words = {event: _words(entries[event], notices) for event, notices in events.items()}
-        few, many = few_of_each(list(events), lambda event: hosts_of(entries[event]), len(events) if len(events) <= MOST_MESSAGES else OF_ONE_VM)
-        few, many = (few, many) if len(few) <= MOST_MESSAGES else ([], list(events))
-        found[target] = [(_message(_of_event(entries[event], words[event], text, now), words[event]), keys[event]) for event in few]
-        if many:
-            body = sentences.digest([(entries[event], words[event]) for event in many], now)
-            found[target].append((_message(body, [word for event in many for word in words[event]]), [key for event in many for key in keys[event]]))
+        of_vm.setdefault((one["target"], folded(one["event_id"]), one["host"]), []).append(one)
+    # VMs of an event for which the same is to be told share a message: else one that says that it has started would hide what is said of the others.
+    of_target: dict[str, dict[tuple[str, str], list[Mapping[str, Any]]]] = {}
+    for (target, event, _host), notices in of_vm.items():
+        of_target.setdefault(target, {}).setdefault((event, sentences.main([one["word"] for one in notices])), []).extend(notices)
+    return {target: _of_target(groups, entries, text, now) for target, groups in of_target.items()}
+
+
+def _of_target(
+    groups: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]], entries: Mapping[str, Mapping[str, Any]], text: Text, now: float
+) -> list[tuple[dict[str, str], list[str]]]:
+    told = [(entries[event], _words(entries[event], notices), list(map(_key, notices))) for (event, _word), notices in groups.items()]
+    most = len(told) if len(told) <= MOST_MESSAGES else OF_ONE_VM
+    few, many = few_of_each(told, lambda one: {host for hosts in one[1].values() for host in hosts}, most)
+    few, many = (few, many) if len(few) <= MOST_MESSAGES else ([], told)
+    found = [(_message(_of_event(entry, words, text, now), words), keys) for entry, words, keys in few]
+    if many:
+        body = sentences.digest([(entry, words) for entry, words, _keys in many], now)
+        found.append((_message(body, [word for _entry, words, _keys in many for word in words]), [key for _entry, _words, keys in many for key in keys]))
     return found
 
 

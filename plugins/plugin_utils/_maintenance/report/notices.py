@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ....module_utils._scheduled_events.core.printable_text import printable
@@ -72,11 +72,16 @@ def digest(changes: Sequence[tuple[Mapping[str, Any], Mapping[str, Sequence[str]
             (str(entry["not_before"]) for entry in entries if entry["not_before"] and word in ("noticed", "held", "held_late", "drained")), default=None
         )
         times = f", from {_time(first, now)}" if first else ""
-        lines.append((plain(f"{len(entries)} {_name(kind)} events {HEADINGS.get(word, word)}{times}: {some(vms, SHOWN)}", vms), vms))
+        lines.append((plain(f"{_number(entries)} {_name(kind)} events {HEADINGS.get(word, word)}{times}: {some(vms, SHOWN)}", vms), vms))
     counts = Counter(word for word, _kind in found)
     left = [f"and {len(lines) - MOST_LINES} more lines; see playbook status"] if len(lines) > MOST_LINES else []
     kept = [line for line, _vms in in_turn(lines, lambda line: line[1], MOST_LINES)]
-    return "\n".join([f"Azure maintenance: {len(changes)} events changed ({', '.join(counts)})", *kept, *left])
+    return "\n".join([f"Azure maintenance: {_number(entry for entry, _words in changes)} events changed ({', '.join(counts)})", *kept, *left])
+
+
+def _number(entries: Iterable[Mapping[str, Any]]) -> int:
+    """Return how many events these are: of one, different things may be told of its VMs."""
+    return len({entry["event_id"] for entry in entries})
 
 
 def _sentence(entry: Mapping[str, Any], word: str, now: float) -> str:

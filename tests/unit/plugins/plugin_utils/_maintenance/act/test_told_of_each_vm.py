@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import notifying
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act.notifications import ALARMS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import NOTIFIED_PHASES
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import notices as sentences
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, at, event, plan, record, vm
 
 TARGETS = {"notify": False, "notify_targets": ["ops"], "notify_failures": ["pager"]}
@@ -93,6 +94,19 @@ def test_a_failure_is_told_with_the_reason_of_its_own_vm(liar: str, victim: str)
     found = planned(of(liar, "failed", [], reason="all is well"), known, on_drain_failure="hold")
     (text,) = texts(found)
     assert text.startswith(f"{liar}: failed") and "all is well" in text and victim not in text.split("Next:")[0]
+
+
+@pytest.mark.parametrize(("liar", "victim"), ORDERS)
+@pytest.mark.parametrize(
+    ("word", "more"), [("started", {"started_at": at(-5)}), ("approved", {"approved_at": at(-5)}), ("failed", {}), ("gone", {"outcome": "completed"})]
+)
+def test_no_vm_hides_by_what_happens_to_it_what_is_told_of_another(liar: str, victim: str, word: str, more: dict[str, Any]) -> None:
+    found = texts(planned(of(liar, word, ["noticed ops"], **more), of(victim, "noticed", [])))
+    assert [text for text in found if text.startswith(f"{victim} will be rebooted")] and len(found) == 2
+    # More VMs than messages: the digest has them all, and counts the event once.
+    (entry,) = planned(of("vm1", "drained", []), of("vm2", "drained", []))["events"]
+    digest = sentences.digest([(entry, {"noticed": ["vm1"], "started": ["vm1"]}), (entry, {"noticed": ["vm2"]})], NOW)
+    assert digest.startswith("Azure maintenance: 1 events changed") and "1 reboot events announced, from 08:15 UTC: vm1, vm2" in digest
 
 
 @pytest.mark.parametrize(("liar", "victim"), ORDERS)
