@@ -24,6 +24,10 @@ TRUTHS = ("true", "false", "yes", "no")
 OF_ONE_STEP = ("task_file", "command")
 BLANK = re.compile(r"\s")
 LONGEST = 100
+LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Of a regular expression as Alertmanager takes it (RE2): an escaped character, a class of characters, what Python has and RE2 has not, and the reverse.
+ESCAPED, CLASS = re.compile(r"\\(.)"), re.compile(r"\[\^?\]?[^]]*\]")
+NOT_IN_RE2, RE2_ALONE = re.compile(r"\(\?(?:<?[=!]|[(>#]|P=)|[*+?}]\+|\{[0-9,]*(?!1000\b)[0-9]{4}"), re.compile(r"\\[pPzQC]|\[\[:|\(\?[a-zA-Z-]+[:)]")
 
 
 def problems(
@@ -149,6 +153,19 @@ def _is_whole(value: Any) -> bool:
     return not isinstance(value, bool) and WHOLE.fullmatch(str(value)) is not None
 
 
+def _is_pattern(value: Any) -> bool:
+    """Return whether Alertmanager takes a text as a regular expression that an empty label does not match."""
+    if not (isinstance(value, str) and value.isascii() and value.isprintable()):
+        return False
+    bare = CLASS.sub("x", ESCAPED.sub("x", value))
+    if NOT_IN_RE2.search(bare) or any(escaped in "123456789Z" for escaped in ESCAPED.findall(value)):
+        return False
+    try:
+        return RE2_ALONE.search(value) is not None or re.fullmatch(value, "") is None
+    except (re.error, RecursionError):
+        return False
+
+
 def _is_truth(value: Any) -> bool:
     return isinstance(value, bool) or str(value).lower() in TRUTHS
 
@@ -162,6 +179,9 @@ FORMS: Mapping[str, Callable[[Any], bool]] = {
     "path": lambda value: isinstance(value, str) and os.path.isabs(value),
     "address": lambda value: isinstance(value, str) and _is_address(value),
     "whole": _is_whole,
+    "seconds": lambda value: _is_whole(value) and int(value) > 0,
+    "label": lambda value: isinstance(value, str) and LABEL.fullmatch(value) is not None,
+    "pattern": _is_pattern,
     "truth": _is_truth,
     "mode": lambda value: isinstance(value, str) and MODE.fullmatch(value) is not None,
     "texts": lambda value: _is_list(value) and all(isinstance(item, str) and item for item in value),

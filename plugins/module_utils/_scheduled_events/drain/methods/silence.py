@@ -33,10 +33,14 @@ class SilenceMethod(Method):
     safe_at_once = True
     options: t.ClassVar[t.Mapping[str, Option]] = {
         "url": Option("text", "Alertmanager, without a path.", default="http://127.0.0.1:9093", address=True),
-        "label": Option("text", "the label of alerts that says of which VM they are.", default="instance"),
-        "value": Option("text", "a regular expression for its whole value. Left out, the VM's short host name, with or without a port.", default=""),
+        "label": Option("label", "the label of alerts that says of which VM they are, of letters, digits and _.", default="instance"),
+        "value": Option(
+            "pattern",
+            "a regular expression (RE2, ASCII) for its whole value, which no empty text matches. Left out, the VM's short host name, with or without a port.",
+            default="",
+        ),
         "seconds": Option(
-            "whole", "after how many seconds a silence ends by itself, a whole number. One that ends while it is needed is made anew.", default=7200
+            "seconds", "after how many seconds a silence ends by itself, a whole number, 1 or more. One that ends while it is needed is made anew.", default=7200
         ),
         "required": Option("truth", "true (an Alertmanager that cannot be asked fails the drain) or false (a note says so, and all goes on).", default=False),
         "ca_file": Option("path", "the file on the VM with the certificates that sign Alertmanager's. Left out, they are the system's.", default=""),
@@ -66,7 +70,12 @@ class SilenceMethod(Method):
 
     def check(self, machine: Machine, task: Task) -> Answer:
         try:
-            return Answer(DRAINED) if self._ours(machine, task) else Answer(LOST, "Alertmanager has no silence of this event")
+            if not self._ours(machine, task):
+                if is_true(task.options.get("required")):
+                    return Answer(LOST, "Alertmanager has no silence of this event")
+                # Made anew here: one that Alertmanager refuses would be lost at each look, and hold the drain until its deadline.
+                self._ask(machine, task, "POST", SILENCES, _silence(machine, task))
+            return Answer(DRAINED)
         except MethodError as error:
             if is_true(task.options.get("required")):
                 raise

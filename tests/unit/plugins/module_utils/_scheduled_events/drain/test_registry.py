@@ -33,9 +33,9 @@ LINUX = {
     **ANY_SYSTEM,
     "silence": {
         "url": ("text", False, "http://127.0.0.1:9093", ()),
-        "label": ("text", False, "instance", ()),
-        "value": ("text", False, "", ()),
-        "seconds": ("whole", False, 7200, ()),
+        "label": ("label", False, "instance", ()),
+        "value": ("pattern", False, "", ()),
+        "seconds": ("seconds", False, 7200, ()),
         "required": ("truth", False, False, ()),
         "ca_file": ("path", False, "", ()),
         "username": ("text", False, "", ()),

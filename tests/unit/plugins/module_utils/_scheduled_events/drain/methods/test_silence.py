@@ -24,7 +24,7 @@ class Alertmanager:
 
     def __init__(self) -> None:
         self.silences: list[dict[str, t.Any]] = []
-        self.away = False
+        self.away = self.refuses = False
         self.status = 200
 
     def machine(self) -> Machine:
@@ -36,6 +36,8 @@ class Alertmanager:
     def request(self, _daemon: Daemon, method: str, path: str, body: bytes | None = None, headers: t.Any = None) -> Reply:
         if self.away:
             raise DaemonError("connection refused")
+        if method == "POST" and self.refuses:
+            return Reply(403, {}, b"read only")
         if method == "POST":
             number = f"{len(self.silences):08x}"
             self.silences.append({**json.loads(body or b""), "id": number, "status": {"state": "active"}})
@@ -56,7 +58,7 @@ def states(one: Alertmanager) -> list[str]:
 
 
 def test_it_is_made_once_and_ended_and_those_of_others_stay() -> None:
-    one, method, mine = Alertmanager(), SilenceMethod(), task()
+    one, method, mine = Alertmanager(), SilenceMethod(), task(required=True)
     machine = one.machine()
     method.begin(machine, mine._replace(event=Event("another")))
     assert method.check(machine, mine).state == "lost"
@@ -65,7 +67,7 @@ def test_it_is_made_once_and_ended_and_those_of_others_stay() -> None:
     assert method.check(machine, mine).state == "drained" and states(one) == ["active", "active"]
     assert one.silences[1]["createdBy"] == f"maintenance.azure {EVENT}" and one.silences[1]["endsAt"].startswith("2026-11-27T14:00")
     # One of this event for another VM is that VM's.
-    assert method.check(machine, task(value="web2")).state == "lost"
+    assert method.check(machine, task(required=True, value="web2")).state == "lost"
     for _twice in range(2):
         assert method.undo(machine, mine).state == "undone"
     assert states(one) == ["active", "expired"]
@@ -91,6 +93,20 @@ def test_one_that_cannot_be_asked_fails_only_where_it_is_required(status: int) -
     for step in (method.begin, method.check, method.undo):
         with pytest.raises(MethodError, match="connection refused|answered 500"):
             step(machine, task(required=True))
+
+
+def test_one_that_takes_no_silence_holds_no_drain_and_one_that_has_ended_is_made_anew() -> None:
+    one, method = Alertmanager(), SilenceMethod()
+    machine, one.refuses = one.machine(), True
+    method.begin(machine, task())
+    assert method.check(machine, task()) == ("drained", None, "alerts may be sent: Alertmanager answered 403: read only")
+    with pytest.raises(MethodError, match="answered 403"):
+        method.begin(machine, task(required=True))
+    one.refuses = False
+    for ended in range(2):
+        assert method.check(machine, task()) == ("drained", None, None)
+        assert states(one) == [*["expired"] * ended, "active"]
+        one.silences[-1]["status"] = {"state": "expired"}
 
 
 def test_in_check_mode_it_asks_whether_alertmanager_answers() -> None:
