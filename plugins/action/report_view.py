@@ -9,7 +9,7 @@ import re
 import time
 import typing as t
 
-from ansible.utils.display import Display
+from ansible.utils.vars import load_extra_vars
 
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core.plain_values import flag, items, mapping, number, text
@@ -63,12 +63,12 @@ class ActionModule(OnController):
         return {"lines": lines, "report": report, "fails": fails, "changed": bool(files)}
 
     def _refuse_wrong(self, arguments: t.Mapping[str, t.Any], variables: t.Mapping[str, t.Any], hosts: int) -> None:
-        """Raise ValueError for options that are wrong, before any VM is asked, and warn of names that are almost an option's."""
+        """Raise ValueError for options that are wrong, before any VM is asked, and for names that are almost an option's: nothing would be archived."""
         load_limits("report_archive_limits", arguments["limits"])
-        if why := play_keywords.refused_around_all(self._task, hosts) or wrong_report(variables, self._templar.template):
+        extra = set(map(str, load_extra_vars(self._loader)))
+        misspelt = near_misses.refused(extra, set(variables) - set(mapping(variables.get("ansible_facts"))))
+        if why := play_keywords.refused_around_all(self._task, hosts) or misspelt or wrong_report(variables, self._templar.template):
             raise ValueError(why)
-        for warning in near_misses.warnings(set(variables) - set(mapping(variables.get("ansible_facts"))), (near_misses.REPORT,)):
-            Display().warning(warning)
 
     def _write(self, report: Report, files: t.Sequence[pathlib.Path], arguments: t.Mapping[str, t.Any]) -> list[str]:
         """Write the files of a report. Return a line for each, and in check mode, in which nothing is written, what is not."""

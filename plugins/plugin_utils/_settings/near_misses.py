@@ -29,6 +29,18 @@ def warning(name: str, right: str) -> str:
     return f"The variable {name} is no option of maintenance.azure and has no effect. Did you mean {right}?"
 
 
+def refused(extra: Iterable[str], names: Iterable[str]) -> str:
+    """Return why playbook report refuses variables, or an empty text. C(extra) are the extra variables, C(names) all that no VM chooses.
+
+    Where an option is set, too, what is almost its name is the user's own, but not as an extra variable.
+    """
+    given, known = frozenset(names), options(("respond",))
+    found = {name: right for name, right in misspelt(given, (REPORT,)).items() if right not in given} | misspelt(extra, (REPORT, "respond_"))
+    unknown = sorted(name for name in extra if name.startswith(REPORT) and name not in known and name not in found)
+    ours = ", ".join(sorted(name for name in known if name.startswith(REPORT)))
+    return " ".join([*(warning(*pair) for pair in found.items()), *([f"No options: {', '.join(unknown)}. Those of playbook report are {ours}"] if unknown else [])])
+
+
 def misspelt(names: Iterable[str], prefixes: tuple[str, ...] = PREFIXES) -> dict[str, str]:
     """Return each name that is no option of this collection and almost one, with the option that was meant. All other names are the user's."""
     ours = {name for name in names if name.startswith(prefixes)}

@@ -68,9 +68,30 @@ def test_its_options_are_documented() -> None:
     assert report_view.ActionModule.spec == found
 
 
-def test_a_misspelt_option_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    begin({"report_archve_path": "/srv/archive"})
-    assert "Did you mean report_archive_path?" in capsys.readouterr().err.replace("\n", " ")
+@pytest.mark.parametrize("name", ["report_archve_path", "report_archiv_path", "report_fiel", "report_formt", "report_month_"])
+def test_a_misspelt_option_is_refused_wherever_it_is_set(name: str) -> None:
+    for extra in ({}, {name: 1}):
+        with mock.patch.object(report_view, "load_extra_vars", return_value=extra):
+            found = begin({name: "/srv/archive"})
+        assert found["msg"].count(f"{name} is no option of maintenance.azure and has no effect. Did you mean report_") == 1
+
+
+def test_a_variable_of_ones_own_is_refused_as_an_extra_variable_alone() -> None:
+    inventory = {"report_files": ["a"], "report_file": "", "report_team": "x", "respond_team": "y"}
+    assert list(begin(inventory)["shares"]) == ["web1"]
+    for name, words in (
+        ("report_files", "Did you mean report_file?"),
+        ("report_vms", "No options: report_vms. Those of playbook report are report_archive_become, report_archive_host,"),
+        ("respond_min_answerd", "Did you mean respond_min_answered?"),
+    ):
+        with mock.patch.object(report_view, "load_extra_vars", return_value={name: 1}):
+            assert words in begin({**inventory, name: 1})["msg"]
+    with mock.patch.object(report_view, "load_extra_vars", return_value={"respond_team": 1, "report_vm": "web1"}):
+        assert list(begin({**inventory, "report_vm": "web1"})["shares"]) == ["web1"]
+
+
+def test_no_fact_of_a_vm_is_taken_for_a_misspelt_option() -> None:
+    assert list(begin({"report_fiel": 1, "ansible_facts": {"report_fiel": 1}})["shares"]) == ["web1"]
 
 
 @pytest.mark.parametrize("check_mode", [False, True])
