@@ -36,9 +36,11 @@ def refused(extra: Iterable[str], names: Iterable[str]) -> str:
     """
     given, known = frozenset(names), options(("respond",))
     found = {name: right for name, right in misspelt(given, (REPORT,)).items() if right not in given} | misspelt(extra, (REPORT, "respond_"))
-    unknown = sorted(name for name in extra if name.startswith(REPORT) and name not in known and name not in found)
-    ours = ", ".join(sorted(name for name in known if name.startswith(REPORT)))
-    return " ".join([*(warning(*pair) for pair in found.items()), *([f"No options: {', '.join(unknown)}. Those of playbook report are {ours}"] if unknown else [])])
+    lines = [warning(*pair) for pair in found.items()]
+    if unknown := sorted(name for name in extra if name.startswith(REPORT) and name not in known and name not in found):
+        ours = sorted(name for name in known if name.startswith(REPORT))
+        lines.append(f"No options: {', '.join(unknown)}. Those of playbook report are {', '.join(ours)}")
+    return " ".join(lines)
 
 
 def misspelt(names: Iterable[str], prefixes: tuple[str, ...] = PREFIXES) -> dict[str, str]:
