@@ -296,7 +296,17 @@ def test_the_runbook_undoes_drain_methods_that_there_are() -> None:
     assert {"service", "probe_file", "haproxy"} <= set(re.findall(r"^ +\| `([a-z_]+)`", text, re.MULTILINE)) <= set(KNOWN_METHODS)
 
 
-TYPES = {"text": "str", "texts": "list", "whole": "int", "wholes": "list", "seconds": "int", "truth": "bool", "mode": "str", "command": "raw", "mapping": "dict"}
+TYPES = {
+    "text": "str",
+    "texts": "list",
+    "whole": "int",
+    "wholes": "list",
+    "seconds": "int",
+    "truth": "bool",
+    "mode": "str",
+    "command": "raw",
+    "mapping": "dict",
+}
 
 
 def specifications(role: str) -> dict[str, t.Any]:

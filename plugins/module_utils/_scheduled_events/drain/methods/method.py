@@ -43,7 +43,8 @@ class Option(t.NamedTuple):
     """One option of a method, as drain_methods has it."""
 
     kind: str
-    """text, path, address, texts, whole, wholes, seconds, label, pattern, truth, mode, command, mapping or task_file; see plugin_utils/_drain/settings/validation.py."""
+    """text, path, address, texts, whole, wholes, seconds, label, pattern, truth, mode, command, mapping or task_file;
+    see plugin_utils/_drain/settings/validation.py."""
     description: str
     required: bool = False
     default: t.Any = None

@@ -40,7 +40,9 @@ class SilenceMethod(Method):
             default="",
         ),
         "seconds": Option(
-            "seconds", "after how many seconds a silence ends by itself, a whole number, 1 or more. One that ends while it is needed is made anew.", default=7200
+            "seconds",
+            "after how many seconds a silence ends by itself, a whole number from 1. One that ends while it is needed is made anew.",
+            default=7200,
         ),
         "required": Option("truth", "true (an Alertmanager that cannot be asked fails the drain) or false (a note says so, and all goes on).", default=False),
         "ca_file": Option("path", "the file on the VM with the certificates that sign Alertmanager's. Left out, they are the system's.", default=""),
