@@ -38,10 +38,19 @@ def policy(value: Any) -> list[dict[str, Any]]:
     return [plain_values.plain(rule.source) for rule in policies.load(value).rules]
 
 
-def status_lines(plan: Any, format: str = "text", event_id: Any = None, exact: bool = False, records_paths: Any = None, would: bool = False) -> Any:  # noqa: A002 (the public name)
+def status_lines(
+    plan: Any,
+    format: str = "text",  # noqa: A002 (the public name)
+    event_id: Any = None,
+    exact: bool = False,
+    records_paths: Any = None,
+    would: bool = False,
+    all_events: bool = True,
+) -> Any:
     """Return a plan as lines of text or as data."""
-    found = status(plan, form=format, event_id=plain_values.text(event_id), exact=plain_values.flag(exact) is True, folders=records_paths)
-    return [*would_lines(plan), *found] if plain_values.flag(would) is True and isinstance(found, list) else found
+    few = False if plain_values.flag(all_events) is False else None
+    found = status(plan, form=format, event_id=plain_values.text(event_id), exact=plain_values.flag(exact) is True, folders=records_paths, all_events=few)
+    return [*would_lines(plan, few is False), *found] if plain_values.flag(would) is True and isinstance(found, list) else found
 
 
 def printable(value: Any, limit: Any = printable_text.LONGEST_TEXT, data: bool = False) -> Any:

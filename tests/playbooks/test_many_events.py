@@ -43,10 +43,13 @@ def test_many_events_are_an_overview(make_lab: Make) -> None:
     events = [text for text in texts if re.match(r"\d+\. ", text)]
     assert len(events) == 10
     assert all(re.search(r"by Azure: web[123]; starts in (9|19|29) min; ", text) or "web4" in text for text in events), events
-    assert "20 more events: -e status_all_events=true shows all, -e status_event_id=ID explains one." in texts
+    assert "20 more events: playbook status shows all with -e status_all_events=true, and explains one with -e status_event_id=ID." in texts
     assert texts[-1] == "10 of 10 VMs answered; 30 events."
     every = [json.loads(line.strip().rstrip(",")) for line in lines_of(lab.status(**given, status_all_events=True))]
     assert len([text for text in every if re.match(r"\d+\. ", text)]) == 30
     assert [text for text in every if "more events" in text] == []
     data = lab.status(**given, status_format="json")
     assert data.count('\\"event_id\\"') + data.count('"event_id"') >= 30
+    # A pass of respond ends with the same overview.
+    checked = lab.respond("--check", **given)
+    assert re.search(r'"30 events: [^"]*\b10 Reboot\b', checked) and len(re.findall(r'^ +"\d+\. ', checked, re.MULTILINE)) == 10

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...module_utils._scheduled_events.core.printable_text import printable
 from .._core.shares import few_of_each
+from .._core.short_forms import grouped
 from .._core.wrong_input import WrongInput
 from .act import method_actions, notifications, record_writes, replicas, stages
 from .budget import allocation, cluster_order
@@ -32,6 +33,8 @@ LONGEST_REASON = 300
 MOST_NOTICES = 200
 # VMs that are named in one line.
 SHOWN = 5
+# More sentences with which a run fails are one for each reason.
+MOST_SENTENCES = 20
 # Characters of the id of an event, which is a GUID.
 WHOLE_ID = 36
 # All VMs of a group, perhaps hundreds, list its events; a few of them are enough.
@@ -176,11 +179,13 @@ def _few_of_each(failed: list[dict[str, Any]]) -> list[str]:
     of_host: dict[str, list[str]] = {}
     for item in failed:
         of_host.setdefault(item["host"], []).append(printable(item["reason"], LONGEST_REASON).rstrip("."))
-    found = []
     for host, reasons in of_host.items():
-        found += reasons[: summaries.OF_ONE_VM]
-        found += [f"{host}: {len(reasons) - summaries.OF_ONE_VM} more"] if len(reasons) > summaries.OF_ONE_VM else []
-    return found
+        left = len(reasons) - summaries.OF_ONE_VM
+        of_host[host] = [*reasons[: summaries.OF_ONE_VM], *([f"{host}: {left} more"] if left > 0 else [])]
+    found = [reason for reasons in of_host.values() for reason in reasons]
+    # Of many VMs, each reason once.
+    pairs = ((host, [reason.removeprefix(f"{host}: ") for reason in reasons]) for host, reasons in of_host.items())
+    return grouped(pairs) if len(found) > MOST_SENTENCES else found
 
 
 def _remarks(observed_state: ObservedState, budget: Budget, phases: dict[str, str], settings: Settings) -> list[str]:

@@ -107,7 +107,9 @@ def overview(events: Sequence[Mapping[str, Any]], all_events: bool = False) -> l
     lines.append("All by time:" if all_events else f"The next {len(told)} by time:")
     lines += [_short_line(event, _key(event) in shared) for event in told]
     if len(told) < len(events):
-        lines.append(f"{len(events) - len(told)} more events: -e status_all_events=true shows all, -e status_event_id=ID explains one.")
+        lines.append(
+            f"{len(events) - len(told)} more events: playbook status shows all with -e status_all_events=true, and explains one with -e status_event_id=ID."
+        )
     return lines
 
 

@@ -13,7 +13,7 @@ from ....module_utils._scheduled_events.core.printable_text import LONGEST_LINE,
 from ....module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ..._core import plain_values
 from ..._core.shares import few_of_each, in_turn
-from ..._core.short_forms import some
+from ..._core.short_forms import grouped, some
 from ..._core.wrong_input import WrongInput
 from ..._drain.kinds import findings
 from ..._drain.kinds.registry import kind_of
@@ -75,7 +75,7 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
     # While the fleet is paused, all that follows is to be read with that.
     lines = paused_lines(found["paused"]) + lines
     # Each text in them is printable already; an event that names thousands of VMs is still one line.
-    lines = [printable_line(line) for line in lines + failed_lines(found["failed"])]
+    lines = [printable_line(line) for line in lines + failed_lines(found["failed"], is_many)]
     return (event_lines.wrapped(lines) if is_many else lines) + tables(ended(plan, numbered))
 
 
@@ -91,11 +91,15 @@ def tables(events: list[dict[str, Any]]) -> list[str]:
     return [line for event, rows in found if rows for line in vm_table(event, rows)]
 
 
-def would_lines(plan: Mapping[str, Any]) -> list[str]:
-    """Return what a run in check mode would do: one line for each action, and few for each VM."""
+def would_lines(plan: Mapping[str, Any], few: bool = False) -> list[str]:
+    """Return what a run in check mode would do: one line for each action, and few for each VM; with C(few) one for many actions that are alike."""
     found: list[str] = []
     count: Counter[str] = Counter()
-    for action in shown(plan["actions"]):
+    actions = shown(plan["actions"])
+    if few and len(actions) > event_lines.MANY:
+        alike = [(action["host"], [f"Would {action['action']}: {_because(action)}".rstrip(": ")]) for action in actions]
+        return event_lines.wrapped(printable_line(line) for line in grouped(alike, SHOWN_HOSTS))
+    for action in actions:
         count[action["host"]] += 1
         if count[action["host"]] > MOST_OF_ONE_VM:
             continue
@@ -103,6 +107,11 @@ def would_lines(plan: Mapping[str, Any]) -> list[str]:
         because = f": {action['reason']}" if action.get("reason") else ""
         found.append(printable_line(f"{action['host']}: Would {action['action']}{event}{because}"))
     return found + [printable_line(f"{host}: {number - MOST_OF_ONE_VM} actions more") for host, number in count.items() if number > MOST_OF_ONE_VM]
+
+
+def _because(action: Mapping[str, Any]) -> str:
+    """Return the reason of an action without the id of its event."""
+    return str(action.get("reason") or "").replace(action.get("event_id") or " ", "").strip()
 
 
 def paused_lines(paused: Mapping[str, Any] | None) -> list[str]:
@@ -196,13 +205,26 @@ def _limit(group: Mapping[str, Any]) -> str:
     return limit + (f", keep {' and '.join(group['keep'])}" if group["keep"] else "")
 
 
-def failed_lines(failed: list[Mapping[str, Any]]) -> list[str]:
-    """Return the failures that fail the run, few of them for each VM."""
+def failed_lines(failed: list[Mapping[str, Any]], is_many: bool = False) -> list[str]:
+    """Return the failures that fail the run, few of them for each VM; with C(is_many) one line for all that have the same reason."""
     failed, left = few_of_each(failed, lambda item: [item["host"]], MOST_OF_ONE_VM)
     more = [f"FAILED: {len(left)} more of {some(list(dict.fromkeys(item['host'] for item in left)), SHOWN_HOSTS)}."] if left else []
-    return more + [
-        f"{f'FAILED {event_id}' if (event_id := item['event_id']) else 'FAILED'}: {shortened(item['reason'], LONGEST_FAILURE).rstrip('.')}." for item in failed
-    ]
+    alike: dict[str, list[Mapping[str, Any]]] = {}
+    for number, item in enumerate(failed):
+        alike.setdefault(_failure(item).removeprefix(f"{item['host']}: ") if is_many else str(number), []).append(item)
+    return more + [_failed_line(items) for items in alike.values()]
+
+
+def _failed_line(items: list[Mapping[str, Any]]) -> str:
+    """Return one line about failures that have the same reason."""
+    reason, event_id, host = _failure(items[0]), items[0]["event_id"], items[0]["host"]
+    if len(items) == 1:
+        return f"{f'FAILED {event_id}' if event_id else 'FAILED'}: {reason}."
+    return f"FAILED: {some(list(dict.fromkeys(item['host'] for item in items)), SHOWN_HOSTS)}: {reason.removeprefix(f'{host}: ')}."
+
+
+def _failure(item: Mapping[str, Any]) -> str:
+    return shortened(item["reason"], LONGEST_FAILURE).rstrip(".")
 
 
 def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]], folders: Mapping[str, Any]) -> list[str]:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_lines
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import ended, lease_lines, status
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import ended, lease_lines, status, would_lines
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import event, plan, record, vm
 
 NUMBERED = re.compile(r"[0-9]+\. ")
@@ -45,7 +45,11 @@ def test_an_overview_has_numbers_then_reasons_then_the_next_events() -> None:
     assert lines[3] == "The next 10 by time:"
     shown = [line.split(": ")[2].split(";")[0] for line in lines if NUMBERED.match(line)]
     assert shown == ["db0", "db1", "db2", "vm17", "vm16", "vm15", "vm14", "vm13", "vm12", "vm11"]
-    assert lines[-2:] == ["13 more events: -e status_all_events=true shows all, -e status_event_id=ID explains one.", "23 of 23 VMs answered; 23 events."]
+    shows_all = "playbook status shows all with -e status_all_events=true, and explains one with -e status_event_id=ID."
+    assert lines[-2:] == [
+        f"13 more events: {shows_all}",
+        "23 of 23 VMs answered; 23 events.",
+    ]
     every = [line.split(": ")[2].split(";")[0] for line in status(plan(*reboots, *pauses, *started), all_events=True) if NUMBERED.match(line)]
     assert every == ["db0", "db1", "db2", *[f"vm{one}" for one in range(17, -1, -1)], "app1", "app2"]
 
@@ -55,6 +59,23 @@ def test_a_reason_of_one_event_stands_with_it() -> None:
     lines = " ".join(status(plan(*fleet(20), alone), all_events=False))
     assert "db1; starts in 5 min; held: it also names db9, which is not managed here; approving would" in lines
     assert lines.count("not managed here") == 1
+
+
+@pytest.mark.parametrize("number", [20, 21, 500])
+def test_of_many_failures_and_actions_each_reason_has_one_line(number: int) -> None:
+    listed = [event(f"E{one:03d}", (f"vm{one:03d}",)) for one in range(number)]
+    failed = plan(*[vm(one["resources"][0], [one], [record("failed", one, attempts=4, reason="x ended with 1")]) for one in listed])
+    whole = " ".join(status(failed, all_events=False))
+    sentence = "the drain failed; its record says: x ended with 1"
+    assert whole.count("FAILED") == len(failed["fails"]) == (20 if number == 20 else 1)
+    if number > 20:
+        assert f"FAILED: vm000, vm001, vm002, vm003, vm004, vm005 and {number - 6} more: {sentence}." in whole
+        assert failed["fails"][0].startswith("vm000, vm001, ") and failed["fails"][0].endswith(f" and {number - 12} more: {sentence}")
+    assert len(failed["failed"]) == number
+    actions = len(plan(*fleet(number))["actions"])
+    would = would_lines(plan(*fleet(number)), True)
+    assert len(would) < 5 and would[0].endswith(f" and {number - 6} more: Would write: noticed") if actions > 20 else len(would) == actions
+    assert len(would_lines(plan(*fleet(number)))) == actions
 
 
 def test_what_is_over_comes_last() -> None:
