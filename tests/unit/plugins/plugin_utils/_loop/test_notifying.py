@@ -242,8 +242,18 @@ def test_no_vm_says_for_another_that_its_event_is_not_held(status: str, phase: s
     true, lie = event("E1", names, not_before=at(200)), event("E1", names, status, not_before=at(200))
     for liar, victim in (("vm1", "vm2"), ("vm2", "vm1")):
         vms = [vm(liar, [lie], [record(phase, lie, told=EVERY_WORD, **more)]), vm(victim, [true], [record("drained", true, told=[])])]
-        found = plan(*sorted(vms, key=lambda one: str(one["host"])), **TARGETS)
+        # The victim has answered so before.
+        found = plan(*sorted(({**one, "last_observation": one["observation"]} for one in vms), key=lambda one: str(one["host"])), **TARGETS)
         assert ("held_late", "pager") in words(found) and "is held" in texts(found)["pager"][0]
+
+
+def test_a_document_of_some_seconds_ago_is_no_alarm_until_it_was_read_once_more() -> None:
+    drained = {name: event("E1", ("vm1", "vm2"), status, not_before=at(100)) for name, status in (("vm1", "Started"), ("vm2", "Scheduled"))}
+    vms = [vm(name, [one], [record("drained", one, told=EVERY_WORD)]) for name, one in drained.items()]
+    vms[1]["observation"]["records"][0]["told"] = []
+    assert "held_late" not in dict(words(plan(*vms, **TARGETS)))
+    again = [{**one, "last_observation": one["observation"]} for one in vms]
+    assert ("held_late", "pager") in words(plan(*again, **TARGETS))
 
 
 def test_what_is_approved_or_not_to_be_approved_is_not_held() -> None:
