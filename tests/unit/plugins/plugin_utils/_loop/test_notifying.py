@@ -243,7 +243,7 @@ def test_no_vm_says_for_another_that_its_event_is_not_held(status: str, phase: s
     for liar, victim in (("vm1", "vm2"), ("vm2", "vm1")):
         vms = [vm(liar, [lie], [record(phase, lie, told=EVERY_WORD, **more)]), vm(victim, [true], [record("drained", true, told=[])])]
         # The victim has answered so before.
-        found = plan(*sorted(({**one, "last_observation": one["observation"]} for one in vms), key=lambda one: str(one["host"])), **TARGETS)
+        found = plan(*sorted(({**one, "listed_before": one["observation"]["events"]} for one in vms), key=lambda one: str(one["host"])), **TARGETS)
         assert ("held_late", "pager") in words(found) and "is held" in texts(found)["pager"][0]
 
 
@@ -252,7 +252,7 @@ def test_a_document_of_some_seconds_ago_is_no_alarm_until_it_was_read_once_more(
     vms = [vm(name, [one], [record("drained", one, told=EVERY_WORD)]) for name, one in drained.items()]
     vms[1]["observation"]["records"][0]["told"] = []
     assert "held_late" not in dict(words(plan(*vms, **TARGETS)))
-    again = [{**one, "last_observation": one["observation"]} for one in vms]
+    again = [{**one, "listed_before": one["observation"]["events"]} for one in vms]
     assert ("held_late", "pager") in words(plan(*again, **TARGETS))
 
 
