@@ -6,9 +6,12 @@ import getpass
 import typing as t
 from datetime import datetime, timezone
 
+from ansible.utils.vars import load_extra_vars
+
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core.plain_values import mapping
 from ..plugin_utils._maintenance.operator import override_requests
+from ..plugin_utils._settings import near_misses
 
 SPEC = {"override": {"type": "dict", "required": True}, "observed": {"type": "str"}}
 
@@ -19,6 +22,9 @@ class ActionModule(OnController):
     spec = SPEC
 
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+        # An override would last for other hours, or concern another VM, than was meant.
+        if wrong := near_misses.warnings(load_extra_vars(self._loader)):
+            raise ValueError(" ".join(wrong))
         state = mapping(variables.get(arguments["observed"] or ""))
         observations = state["observations"] if arguments["observed"] else None
         settings = mapping(state.get("request")).get("settings")

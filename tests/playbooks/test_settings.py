@@ -62,10 +62,21 @@ def test_a_misspelt_variable_is_warned_about_once(make_lab: Make) -> None:
     lab = make_lab(["web1", "web2"])
     for vm in lab.vms:
         lab.hosts[vm]["drain_methds"] = []
-    output = " ".join(lab.respond(respond_capacty=1).split())
+    # Of the inventory a warning; an extra variable was meant for this run.
+    output = " ".join(lab.respond(code=2, respond_capacty=1).split())
     for name, right in (("drain_methds", "drain_methods"), ("respond_capacty", "respond_capacity")):
         said = f"[WARNING]: The variable {name} is no option of maintenance.azure and has no effect. Did you mean {right}?"
         assert output.count(said) == 1
+    end = output.partition("FAILED!")[2].partition('"msg": ')[2].partition("}")[0]
+    assert "The variable respond_capacty is no option" in end and "drain_methds" not in end
+
+
+@pytest.mark.parametrize(
+    ("playbook", "given"), [("status", {"respond_notify_tset": True}), ("decide", {"decide_event_id": "zzzz", "decide_action": "hold", "decide_huors": 1})]
+)
+def test_a_misspelt_extra_variable_fails_the_run(idle_lab: Lab, playbook: str, given: dict[str, t.Any]) -> None:
+    end = " ".join(idle_lab.play(f"maintenance.azure.{playbook}", code=2, **given).split()).partition("FAILED!")[2]
+    assert f"The variable {list(given)[-1]} is no option of maintenance.azure and has no effect. Did you mean " in end
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,8 @@ class Request(TypedDict):
     """Whether a pass that does not wait still confirms the end of an event, and recovers its VMs."""
     misspelt: list[str]
     """Warnings of variables that are almost options of this collection."""
+    wrong_names: list[str]
+    """Those of extra variables, which were meant for this run: it handles all events, and fails."""
     observation_seconds: float
     notify_tasks: str
     notify: notifying.NotifyRequest
@@ -297,6 +299,8 @@ def _plan(found: list[Observation], request: Request, answered: dict[str, Any], 
 def _plan_by(found: list[Observation], request: Request, answered: Mapping[str, Any], now: float) -> dict[str, Any]:
     settings = {**request["settings"], "start_gate": answered} if answered else request["settings"]
     plan = planner.make_plan(found, policy=request["policy"], settings=settings, now=timestamps.form(now))
+    if request["wrong_names"]:
+        plan = {**plan, **{part: [*plan[part], *request["wrong_names"]] for part in ("fails", "unserved")}}
     return {**plan, "summary": {**plan["summary"], "misspelt": request["misspelt"]}} if request["misspelt"] else plan
 
 

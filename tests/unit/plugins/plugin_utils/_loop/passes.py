@@ -29,6 +29,7 @@ def request(**more: Any) -> Request:
         "wait_timeout": 600.0,
         "confirm_end": True,
         "misspelt": [],
+        "wrong_names": [],
         "observation_seconds": 30.0,
         "notify_tasks": "",
         "notify": {"seconds": 5.0, "wrong": "", "test": False},
