@@ -116,7 +116,7 @@ def _is_excluded(variables: t.Mapping[str, t.Any]) -> bool | str:
 def _missing(answers: t.Mapping[str, Answers], report: Report, arguments: t.Mapping[str, t.Any]) -> list[str]:
     """Return what a run was asked for and has not: VMs in the archive, and the event."""
     lost = [host for host, one in answers.items() if not is_answer(one.archived)] if text(arguments["archive"]) else []
-    found = [f"{some(lost, SHOWN)}: not archived; the reasons stand above"] if lost else []
+    found = [f"{some(lost, SHOWN)}: not archived, for the reasons above; correct them and run it again"] if lost else []
     event_id = text(arguments["event_id"])
     return found + ([f"no event of this time begins with {event_id}: report_from asks for an earlier one"] if event_id and not report["events"] else [])
 

@@ -146,10 +146,15 @@ def test_a_run_that_makes_no_report_or_archives_nothing_is_red(idle_lab: Lab) ->
     assert "matches 'web1' and --limit web2" in idle_lab.play(REPORT, "--limit", "web2", code=4, report_vm="web1")
     archive = {"report_archive_path": str(idle_lab.folder / "archive")}
     assert "Check mode: nothing was added to the archive." in idle_lab.play(REPORT, "--check", **archive)
+    (idle_lab.folder / "theirs").mkdir(mode=0o777)
+    (idle_lab.folder / "theirs").chmod(0o777)
+    printed = idle_lab.play(REPORT, code=2, report_archive_path=str(idle_lab.folder / "theirs" / "archive"))
+    assert "), or set report_archive_path to a place where only" in printed and "set records_path" not in printed
+    assert "web1, web2: archive: The archive in" in printed
     idle_lab.hosts["bastion"] = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 9, "respond_exclude": True}
     printed = idle_lab.play(REPORT, code=2, report_archive_host="bastion", **archive)
     del idle_lab.hosts["bastion"]
-    assert "2 of 2 VMs answered" in printed and "web1, web2: not archived; the reasons stand above" in printed
+    assert "2 of 2 VMs answered" in printed and "web1, web2: not archived, for the reasons above; correct them and run it again" in printed
 
 
 def test_with_a_strategy_that_lets_hosts_go_on_alone_there_is_no_report(idle_lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,8 +58,11 @@ def lines(report: Report, left_alone: list[str], written: list[str]) -> list[str
     silent = [host for host, vm in report["vms"].items() if not vm["answered"]]
     found += [f"Not read, so known from the archive alone, if at all: {some(silent, SHOWN_VMS)}."] if silent else []
     found += [f"Left alone (respond_exclude): {some(left_alone, SHOWN_VMS)}."] if left_alone else []
-    problems = [(host, problem) for host, vm in report["vms"].items() for problem in vm["problems"]]
-    found += [f"{host}: {problem}" for host, problem in in_turn(problems, lambda one: one[:1], MOST_TOTALS)]
+    problems: dict[str, list[str]] = {}
+    for host, vm in report["vms"].items():
+        for problem in vm["problems"]:
+            problems.setdefault(problem, []).append(host)
+    found += [f"{some(hosts, SHOWN_VMS)}: {problem}" for problem, hosts in in_turn(list(problems.items()), lambda one: one[1], MOST_TOTALS)]
     return [printable_line(line) for line in [*found, *written]]
 
 

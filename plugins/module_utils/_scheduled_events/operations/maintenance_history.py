@@ -54,8 +54,9 @@ def history_of_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
     except RecordsError as error:
         raise Failed(error.message, error_kind=error.kind)
     except OSError as error:
-        what = "history in" if options["state"] == "read" else "archive in"
-        raise Failed(f"The {what} {files.where} cannot be used: {error}.", error_kind="records")
+        if options["state"] == "read":
+            raise Failed(f"The history in {files.where} cannot be used: {error}.", error_kind="records")
+        raise Failed(f"The archive in {files.where} cannot be used: {error}.".replace("set records_path", "set report_archive_path"), error_kind="records")
     within = [entry for entry in found.entries if _within(entry, options["since"], options["until"])]
     entries = _acceptable(within)
     left = [f"{len(within) - len(entries)} older entries are left out: all together are more than one answer may have."] if len(entries) < len(within) else []

@@ -173,6 +173,12 @@ def test_a_vm_with_thousands_of_events_hides_no_other() -> None:
     assert checked(alone).count('<section class="event">') == 600
 
 
+def test_what_many_vms_say_of_an_archive_stands_there_once() -> None:
+    full = {"failed": True, "msg": "No space left on device."}
+    lines = tables.lines(make({f"vm{number:03d}": Answers(answer(), full) for number in range(500)}, MARCH, NOW), [], [])
+    assert lines[1:] == ["vm000, vm001, vm002, vm003, vm004, vm005 and 494 more: archive: No space left on device."]
+
+
 def test_a_vm_that_answers_tens_of_thousands_of_entries_is_read_within_a_limit() -> None:
     short = {"format": 1, "event": {"event_id": "", "resources": []}, "phase": "noticed", "history": [], "methods": []}
     report = report_of(*({**short, "event": {**short["event"], "event_id": f"E{number}"}} for number in range(6000)))
