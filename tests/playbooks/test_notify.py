@@ -125,7 +125,7 @@ def test_a_target_that_cannot_be_used_is_a_wrong_setting_and_keeps_no_other_from
     output = run(lab, ca=known.certificate, code=2)
     assert https.texts and "approved" in lab.phases("web1"), output
     for name, why in (("unknown", "apprise does not know this URL, or it lacks a part"), ("unset", "env:NOT_SET is missing, empty or cannot be read")):
-        assert f"notification target {name} was not told of event" in output and f": {why}; correct its URL, or what that refers to" in output, output
+        assert f"notification target {name} was not told of event" in output and f": {why}; correct that, or its URL" in output, output
     assert "target good" not in output
 
 

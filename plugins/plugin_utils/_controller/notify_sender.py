@@ -55,7 +55,12 @@ class _Log(logging.Handler):
 def main() -> None:
     """Send what standard input orders."""
     order = json.load(sys.stdin)
-    apprise = importlib.import_module("apprise")
+    try:
+        apprise = importlib.import_module("apprise")
+    except Exception as error:  # an installation that is broken, perhaps because a package is missing that apprise needs
+        why = f"apprise is installed and cannot be loaded ({' '.join(filter(None, (type(error).__name__, getattr(error, 'name', None))))})"
+        _write(order["file"], {target["name"]: {"delivered": [], "reason": why, "refused": True} for target in order["targets"]})
+        return
 
     log, asset = _Log(), apprise.AppriseAsset(app_id="maintenance.azure", app_desc="Azure maintenance", app_url="")
     logging.getLogger("apprise").addHandler(log)

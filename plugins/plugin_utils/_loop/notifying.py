@@ -173,7 +173,7 @@ def remarks(notified: Notified) -> list[str]:
 
 def wrong_targets(notified: Notified) -> list[str]:
     """Return which targets have a URL that cannot be used, which is a wrong setting, and why."""
-    return _not_told(notified, "refused", "correct its URL, or what that refers to")
+    return _not_told(notified, "refused", "correct that, or its URL")
 
 
 def _not_told(notified: Notified, outcome: str, way_out: str) -> list[str]:

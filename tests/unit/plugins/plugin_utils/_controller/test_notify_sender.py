@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 import logging
+import pathlib
+import time
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._controller import notifier
 from ansible_collections.maintenance.azure.plugins.plugin_utils._controller.notify_sender import UNKNOWN, _Log
 
 
@@ -44,3 +47,13 @@ def test_no_word_of_a_receiver_is_a_reason(line: str) -> None:
 )
 def test_a_reason_is_told_in_fixed_words(line: str, words: str) -> None:
     assert reason(line) == words
+
+
+@pytest.mark.parametrize(("content", "why"), [("import no_such_part", "ModuleNotFoundError no_such_part"), ("raise RuntimeError('secret')", "RuntimeError")])
+def test_an_installation_that_is_broken_is_refused_by_name(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, content: str, why: str) -> None:
+    (tmp_path / "apprise.py").write_text(content)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    sent = notifier.hand_over([notifier.Order(name="ops", url="json://127.0.0.1:9", messages=[{}])], {"ops": [["one"]]}, str(tmp_path), 60.0)
+    while not (found := notifier.results(sent, 0.0)):
+        time.sleep(0.05)
+    assert found == {"one": ("refused", f"apprise is installed and cannot be loaded ({why})")}
