@@ -7,14 +7,12 @@ Only the inventory, group_vars and the command line may set what these names mea
 from __future__ import annotations
 
 import functools
-import pathlib
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import yaml
-
 from .._answers.kinds import printable
+from .._core.argument_specs import entry_points
 from .renamed import VARIABLES
 
 SHOWN = 5
@@ -58,15 +56,6 @@ def setting_names() -> frozenset[str]:
 def options(roles: Iterable[str]) -> frozenset[str]:
     """Return every option of some roles of this collection, from their argument_specs."""
     return frozenset(str(name) for role in roles for entry in entry_points(role).values() for name in entry.get("options") or {})
-
-
-def entry_points(role: str) -> dict[str, Any]:
-    """Return the argument_specs of a role of this collection, by entry point."""
-    path = pathlib.Path(__file__).resolve().parents[3] / "roles" / role / "meta" / "argument_specs.yml"
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    with path.open(encoding="utf-8") as file:
-        found: dict[str, Any] = yaml.load(file, Loader=loader)["argument_specs"]  # noqa: S506  a safe loader, the fast one if available
-    return found
 
 
 def is_setting(name: str) -> bool:

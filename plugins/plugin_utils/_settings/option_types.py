@@ -12,10 +12,11 @@ from typing import Any
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
+from .._core.argument_specs import entry_points
 from .._core.plain_values import flag, plain
 from .._core.short_forms import some
 from . import vm_variables
-from .facts import entry_points, why_refused
+from .facts import why_refused
 
 
 def wrong_options(role: str, variables: Mapping[str, Any], template: Callable[[Any], Any]) -> str | None:

@@ -327,7 +327,8 @@ def test_ansible_doc_describes_every_drain_method(kind: str) -> None:
         assert shown.get("required", False) == bool(about.get("required")), name
         assert shown.get("default") == (None if about.get("required") else about.get("default")), name
         assert shown.get("choices", []) == list(about.get("choices") or []), name
-        assert shown["description"].lower() == about["description"].lower(), name
+        # Messages take their words from here; a class has its own where another system's differ.
+        assert shown["description"] and "description" not in about, name
     assert [one["method"] for one in yaml.safe_load(entry["examples"])["drain_methods"]][0] == kind
 
 

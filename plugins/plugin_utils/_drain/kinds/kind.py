@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ....module_utils._scheduled_events.drain.methods.method import Option, in_words
 from ....module_utils._scheduled_events.drain.methods.pasted import word
@@ -24,6 +24,8 @@ class Kind:
     """A kind of method. This one is an operator's own: tasks in a folder, of which nothing more is known."""
 
     name = ""
+    options: ClassVar[Mapping[str, Option]] = {}
+    """Of one that is tasks of this collection. An operator's own describes them in its options.yml."""
     outside = False
     """Whether it changes something outside its VM, where its entry does not say it."""
     short_pause_hurts = False

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
+from ....module_utils._scheduled_events.drain.methods.method import Option
 from .. import answers
 from .kind import NOT_ALLOWED, Kind, Values
 
@@ -19,6 +20,7 @@ class Tasks(Kind):
     """Its files stand in its options."""
 
     name = "tasks"
+    options: ClassVar[Mapping[str, Option]] = {stage: Option("task_file", required=True) for stage in ("begin", "check", "undo")}
     has_finding = False
     answer_fact = "drain_tasks_state"
 

@@ -1,5 +1,5 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
-"""Which drain methods there are, and their options: those of the engine from their classes, those that are tasks from their folders."""
+"""Which drain methods there are, and their options: those of the collection from their classes, those of an operator from their folders."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import Any
 import yaml
 from ansible import constants as C
 
-from ....module_utils._scheduled_events.drain.methods.method import Method, Option
+from ....module_utils._scheduled_events.drain.methods.method import Option
 from ....module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS, methods_of
 from ..._core import modules, plain_values
+from ..._core.argument_specs import entry_points
 from ..._core.short_forms import suggestion
 from ..kinds.registry import TASKS, kind_of
 
@@ -58,11 +59,11 @@ def folder_of(kind: str, system: str, folders: Sequence[str], files: Iterable[st
 
 def known_methods(folders: Iterable[str]) -> dict[str, Options | None]:
     """Return the options of each method of the engine and of each folder below these; None where a folder describes none."""
-    known: dict[str, Options | None] = {kind: _of_engine(method) for kind, method in {**WINDOWS_METHODS, **METHODS}.items()}
+    known: dict[str, Options | None] = {kind: _of_class(method.options) for kind, method in {**WINDOWS_METHODS, **METHODS}.items()}
     for folder in map(str, folders):
         for kind in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
             if is_method(os.path.join(folder, kind), "windows"):
-                known.setdefault(kind, _of_file(os.path.join(folder, kind, "options.yml")))
+                known.setdefault(kind, options_of(kind, os.path.join(folder, kind)))
     return known
 
 
@@ -73,9 +74,17 @@ def is_method(folder: str, system: str, files: Iterable[str] = FILES) -> bool:
 
 
 def options_of(kind: str, folder: str, system: str = "linux") -> Options | None:
-    """Return the options of one method: of the engine's by its name, otherwise what its folder describes; None where it describes none."""
-    methods = methods_of(system)
-    return _of_engine(methods[kind]) if kind in methods else _of_file(os.path.join(folder, "options.yml"))
+    """Return the options of one method: of the collection's by its name, otherwise what its folder describes; None where it describes none."""
+    method = TASKS.get(kind) or methods_of(system).get(kind)
+    return _of_file(os.path.join(folder, "options.yml")) if method is None else _of_class(method.options)
+
+
+def description(kind: str, name: str, about: Mapping[str, Any]) -> str | None:
+    """Return what an option must be, in words: as its method says, otherwise as ansible-doc does. Only messages need it: the file is long."""
+    entry = {} if about.get("description") else entry_points("drain").get(f"method_{kind}", {})
+    words: str | None = entry["options"][name]["description"] if entry else about.get("description")
+    # In the middle of a sentence; HOST:PORT stays as it is.
+    return words[0].lower() + words[1:] if entry and words and not words[1].isupper() else words
 
 
 def defaults_of(kind: str, folder: str) -> dict[str, Any]:
@@ -93,20 +102,17 @@ def unknown_hosts(name: str, value: Any, about: Mapping[str, Any], hosts: Sequen
     return [f"{name}: the inventory has no host {host[:LONGEST]}{suggestion(host, hosts)}." for host in unknown]
 
 
-def _of_engine(method: Method) -> Options:
-    return {name: _described(option) for name, option in method.options.items()}
+def _of_class(options: Mapping[str, Option]) -> Options:
+    return {name: _described(option) for name, option in options.items()}
 
 
 def _described(option: Option) -> dict[str, Any]:
-    found: dict[str, Any] = {"type": option.kind, "required": option.required, "description": option.description}
+    found: dict[str, Any] = {"type": option.kind, "required": option.required}
     if option.default is not None:
         found["default"] = option.default
     if option.choices:
         found["choices"] = list(option.choices)
-    for key in ("hosts", "address"):
-        if getattr(option, key):
-            found[key] = True
-    return found
+    return {**found, **{key: value for key in ("description", "hosts", "address") if (value := getattr(option, key))}}
 
 
 @functools.lru_cache(maxsize=100)

@@ -95,16 +95,16 @@ def _options(entry: Mapping[str, Any], known: catalogue.Options | None, places: 
         return []  # an operator's own method need not describe its options
     if taken := [key for key in known if key in OF_ANY_METHOD]:
         return [f"its options.yml describes {', '.join(taken)}, which an entry of any method may have, and which its files do not get: rename it there."]
-    may = f" Options: {', '.join(known) or 'none'}."
+    kind, may = str(entry["method"]), f" Options: {', '.join(known) or 'none'}."
     found = [f"there is no option {key}{suggestion(str(key), [*known, *OF_ANY_METHOD])}.{may}" for key in entry if key not in RESERVED and key not in known]
     for key, about in known.items():
         if key not in entry:
             if about.get("required"):
-                found.append(f"{key} is missing: {about.get('description')}{may}")
+                found.append(f"{key} is missing: {catalogue.description(kind, key, about)}{may}")
         elif not _fits(entry[key], about):
             # In place of a file people write the secret.
             given = "it is no absolute path" if about.get("type") == "path" else entry[key]
-            found.append(f"{key} is wrong: {given}. It must be: {about.get('description')}")
+            found.append(f"{key} is wrong: {given}. It must be: {catalogue.description(kind, key, about)}")
         elif about.get("type") == "task_file" and find_task_file(entry[key], places) is None:
             found.append(f"{key}: there is no file {entry[key]} in {', '.join(places)}.")
         elif about.get("address"):
@@ -231,16 +231,16 @@ def _former(
 
 
 def _former_options(given: Mapping[str, Any], known: catalogue.Options, by_hand: bool) -> str | None:
-    may = f"Options: {', '.join(known) or 'none'}."
+    kind, may = str(given["method"]), f"Options: {', '.join(known) or 'none'}."
     for key in map(str, given):
         if key not in RESERVED and key not in known:
             return f"there is no option {key[:LONGEST]}. {may}"
     for key, about in known.items():
         if key in given:
             if not _fits_undo(given[key], str(about.get("type"))):
-                return f"{key} is wrong: {str(plain_values.plain(given[key]))[:LONGEST]}. It must be: {about.get('description')}"
+                return f"{key} is wrong: {str(plain_values.plain(given[key]))[:LONGEST]}. It must be: {catalogue.description(kind, key, about)}"
         elif about.get("required") and not by_hand and (key == "undo" or about.get("type") not in OF_ONE_STEP):
-            return f"{key} is missing: {about.get('description')} {may}"
+            return f"{key} is missing: {catalogue.description(kind, key, about)} {may}"
     return None
 
 

@@ -104,7 +104,7 @@ def test_options_of_a_role_are_checked_as_core_does(role: str, variables: dict[s
 
 @pytest.mark.parametrize("role", facts.ROLES)
 def test_defaults_and_what_is_not_set_are_right(role: str) -> None:
-    folder = facts.pathlib.Path(facts.__file__).resolve().parents[3] / "roles" / role
+    folder = pathlib.Path(facts.__file__).resolve().parents[3] / "roles" / role
     defaults = yaml.safe_load((folder / "defaults" / "main.yml").read_text()) or {}
     assert "failed" not in run("check_settings", {name: value for name, value in defaults.items() if "{{" not in str(value)}, options_of=role)
     assert "failed" not in run("check_settings", {}, options_of=role)

@@ -23,10 +23,10 @@ class CommandMethod(Method):
     name = "command"
     undo_option = "undo"
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "begin": Option("command", "the command line that begins the drain, as text or as a list of words. It may be run more than once.", required=True),
-        "check": Option("command", "the command line that says how far the drain is: exit code 0 drained, 75 still draining, any other failed.", required=True),
-        "undo": Option("command", "the command line that puts the VM back: exit code 0 undone, 75 still at it, any other failed.", required=True),
-        "timeout": Option("whole", "seconds after which a command is ended and has failed, a whole number.", default=10),
+        "begin": Option("command", required=True),
+        "check": Option("command", required=True),
+        "undo": Option("command", required=True),
+        "timeout": Option("whole", default=10),
     }
 
     def begin(self, machine: Machine, task: Task) -> None:

@@ -65,18 +65,13 @@ class GaleraMethod(Method):
     needs_seconds = 60.0
     short_pause_hurts = True
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "socket": Option("path", "the socket of the server, an absolute path. Left out, it is that of the client's configuration.", default=""),
-        "defaults_file": Option("path", "a file of root (0600) with the client's user and password. Left out, root logs in by its socket.", default=""),
-        "reject_queries": Option("truth", "true (the node refuses queries before it stops: wsrep_reject_queries) or false.", default=True),
-        "stop": Option("truth", "true (the service is stopped) or false (it goes on, and a pause of the VM stalls all nodes).", default=True),
-        "units": Option("texts", "a list of systemd units to stop.", default=["mariadb.service"]),
-        "minimum_nodes": Option("whole", "how many nodes must be left; 0 means more than half of those that there are.", default=0),
-        "members": Option(
-            "mapping",
-            "the inventory host of each node, by its wsrep_node_name, such as {db1: db1, db2: db2}: nodes that the event hits, too, count as gone.",
-            default={},
-            hosts=True,
-        ),
+        "socket": Option("path", default=""),
+        "defaults_file": Option("path", default=""),
+        "reject_queries": Option("truth", default=True),
+        "stop": Option("truth", default=True),
+        "units": Option("texts", default=["mariadb.service"]),
+        "minimum_nodes": Option("whole", default=0),
+        "members": Option("mapping", default={}, hosts=True),
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:

@@ -45,10 +45,11 @@ class Option(t.NamedTuple):
     kind: str
     """text, path, address, texts, whole, wholes, seconds, label, pattern, truth, mode, command, mapping or task_file;
     see plugin_utils/_drain/settings/validation.py."""
-    description: str
     required: bool = False
     default: t.Any = None
     choices: t.Sequence[str] = ()
+    description: str = ""
+    """What it must be, where role drain's meta/argument_specs.yml does not say it: what that says is for people, and for messages."""
     hosts: bool = False
     """Whether its items, or the values of a mapping, are hosts of the inventory: members, whose names in Azure the task has."""
     takeover: bool = False

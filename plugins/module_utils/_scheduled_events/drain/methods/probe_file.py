@@ -28,14 +28,12 @@ class ProbeFileMethod(Method):
 
     name = "probe_file"
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "path": Option("text", "the path of the flag file on the VM.", required=True),
-        "present_means": Option(
-            "text", "in (the file exists while the VM is in service; removed to drain) or out (created to drain).", default="in", choices=POSITIONS
-        ),
-        "interval": Option("whole", "seconds between two probes of the load balancer, a whole number.", default=5),
-        "threshold": Option("whole", "how many probes in a row must fail before the load balancer sends nothing more, a whole number.", default=2),
-        "ports": Option("wholes", "a list of TCP ports whose connections must be gone, such as [443]; [] asks for none.", default=[]),
-        "mode": Option("mode", 'the mode of a file that is created, such as "0644".', default="0644"),
+        "path": Option("text", required=True),
+        "present_means": Option("text", default="in", choices=POSITIONS),
+        "interval": Option("whole", default=5),
+        "threshold": Option("whole", default=2),
+        "ports": Option("wholes", default=[]),
+        "mode": Option("mode", default="0644"),
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:

@@ -53,13 +53,8 @@ class RabbitMQMethod(Method):
     one_at_a_time = True
     units: t.ClassVar[t.Sequence[str]] = ("rabbitmq-server.service",)
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "node": Option("text", "the name of this VM's node, such as rabbit@mq1. Left out, it is the one that RabbitMQ's own commands take.", default=""),
-        "quorum_critical": Option(
-            "text",
-            "where a queue would lose its quorum, or no other node is in service: refuse (the drain waits for the other nodes, and fails) or ignore.",
-            default="refuse",
-            choices=("refuse", "ignore"),
-        ),
+        "node": Option("text", default=""),
+        "quorum_critical": Option("text", default="refuse", choices=("refuse", "ignore")),
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:

@@ -22,7 +22,7 @@ class ServiceMethod(Method):
     """Stop services without waiting. Whether they start at boot is not touched."""
 
     name = "service"
-    options: t.ClassVar[t.Mapping[str, Option]] = {"names": Option("texts", "a list of systemd units to stop, such as [nginx.service].", required=True)}
+    options: t.ClassVar[t.Mapping[str, Option]] = {"names": Option("texts", required=True)}
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
         found = machine.services.states(task.listed("names"))

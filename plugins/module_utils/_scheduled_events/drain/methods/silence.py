@@ -32,22 +32,14 @@ class SilenceMethod(Method):
     # A silence says whose it is, and ends by itself.
     safe_at_once = True
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "url": Option("text", "Alertmanager, without a path.", default="http://127.0.0.1:9093", address=True),
-        "label": Option("label", "the label of alerts that says of which VM they are, of letters, digits and _.", default="instance"),
-        "value": Option(
-            "pattern",
-            "a regular expression (RE2, ASCII) for its whole value, which no empty text matches. Left out, the VM's short host name, with or without a port.",
-            default="",
-        ),
-        "seconds": Option(
-            "seconds",
-            "after how many seconds a silence ends by itself, a whole number from 1. One that ends while it is needed is made anew.",
-            default=7200,
-        ),
-        "required": Option("truth", "true (an Alertmanager that cannot be asked fails the drain) or false (a note says so, and all goes on).", default=False),
-        "ca_file": Option("path", "the file on the VM with the certificates that sign Alertmanager's. Left out, they are the system's.", default=""),
-        "username": Option("text", "the user of Alertmanager, if it asks for one.", default=""),
-        "password_file": Option("path", "the file on the VM with that user's password, readable by root only.", default=""),
+        "url": Option("text", default="http://127.0.0.1:9093", address=True),
+        "label": Option("label", default="instance"),
+        "value": Option("pattern", default=""),
+        "seconds": Option("seconds", default=7200),
+        "required": Option("truth", default=False),
+        "ca_file": Option("path", default=""),
+        "username": Option("text", default=""),
+        "password_file": Option("path", default=""),
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:

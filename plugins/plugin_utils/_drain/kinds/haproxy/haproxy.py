@@ -1,13 +1,14 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
-"""Method haproxy, as the controller knows it. Its tasks are in roles/drain/tasks/methods/haproxy, with its options, and use module haproxy_server."""
+"""Method haproxy, as the controller knows it. Its tasks are in roles/drain/tasks/methods/haproxy, and use module haproxy_server."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
+from .....module_utils._scheduled_events.drain.methods.method import Option
 from .....module_utils._scheduled_events.drain.methods.pasted import word
 from ...._core import plain_values
 from ..findings import shown, way_out
@@ -80,6 +81,14 @@ class HAProxy(KindInParts[Place]):
     """Its finding has a place for each backend of each balancer. What is done there, and where, the settings say."""
 
     name = "haproxy"
+    options: ClassVar[Mapping[str, Option]] = {
+        "balancers": Option("texts", required=True, hosts=True),
+        "server": Option("text", default=""),
+        "backends": Option("texts", default=[]),
+        "socket": Option("text", default=DEFAULT_SOCKET),
+        "sessions": Option("whole", default=0),
+        "maintenance": Option("truth", default=True),
+    }
     outside = True
     names_tasks = False
     finds_in_check_mode = True

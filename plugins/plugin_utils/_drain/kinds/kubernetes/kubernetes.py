@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from .....module_utils._scheduled_events.drain.methods.method import Option
 from .....module_utils._scheduled_events.drain.methods.pasted import word
 from ...._core import plain_values
 from ..findings import shown, way_out
@@ -34,6 +35,16 @@ class Kubernetes(KindInParts[Node]):
     """Its finding has one part, the node."""
 
     name = "kubernetes"
+    options: ClassVar[Mapping[str, Option]] = {
+        "node": Option("text", default=""),
+        "kubeconfig": Option("text", default=""),
+        "context": Option("text", default=""),
+        "grace_period": Option("whole"),
+        "ignore_daemonsets": Option("truth", default=True),
+        "delete_emptydir_data": Option("truth", default=False),
+        "force": Option("truth", default=False),
+        "cordon_only": Option("truth", default=False),
+    }
     outside = True
     names_tasks = False
     finds_in_check_mode = True

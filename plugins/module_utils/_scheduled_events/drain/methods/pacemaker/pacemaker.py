@@ -32,33 +32,11 @@ class PacemakerMethod(Method):
     units = ("pacemaker.service",)
     needs_seconds = 120.0
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "node": Option("text", "the name of this VM's node in the cluster. Left out, it is what crm_node --name says.", default=""),
-        "lifetime": Option(
-            "text",
-            "how long the standby lasts: reboot (until the node leaves the cluster), forever (until it is taken back) or auto (reboot for a Freeze, "
-            "a Preempt and a Terminate, else forever, so that a VM that reboots does not take resources back into the same event).",
-            default="auto",
-            choices=("auto", *LIFETIMES),
-        ),
-        "members": Option(
-            "mapping",
-            "the inventory host of each node, by the node's name, such as {vm1: web1, vm2: web2}. Where an event names several VMs, a node that it hits, "
-            "or that is not known here, takes nothing over.",
-            default={},
-            hosts=True,
-        ),
-        "azure_agent": Option(
-            "text",
-            "where the cluster handles Azure's events itself (resource agent azure-events-az): refuse, step_aside (nothing is done) or ignore (drain anyway).",
-            default="refuse",
-            choices=("refuse", "step_aside", "ignore"),
-        ),
-        "unmovable": Option(
-            "text",
-            "what happens to a resource of this node that can run nowhere else: refuse (the drain) or stop (it is stopped while the VM is out).",
-            default="refuse",
-            choices=("refuse", "stop"),
-        ),
+        "node": Option("text", default=""),
+        "lifetime": Option("text", default="auto", choices=("auto", *LIFETIMES)),
+        "members": Option("mapping", default={}, hosts=True),
+        "azure_agent": Option("text", default="refuse", choices=("refuse", "step_aside", "ignore")),
+        "unmovable": Option("text", default="refuse", choices=("refuse", "stop")),
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:

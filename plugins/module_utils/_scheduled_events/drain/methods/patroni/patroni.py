@@ -41,20 +41,18 @@ class PatroniMethod(Method):
     units = ("patroni.service",)
     needs_seconds = 60.0
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "url": Option("text", "Patroni's REST API on this VM.", default="http://127.0.0.1:8008", address=True),
-        "member": Option("text", "the name of this VM's member. Left out, it is what Patroni says, or the VM's host name.", default=""),
-        "config_folder": Option("path", "the folder that Patroni starts with; a file there takes a standby out. Needed unless leader_only.", default=""),
-        "leader_only": Option("truth", "true (only a leader is drained, by a switchover; a standby is left as it is) or false.", default=False),
-        "candidates": Option("texts", "a list of members that may take over, the first one first; [] means any.", default=[]),
-        "members": Option(
-            "mapping", "the inventory host of each member, such as {pg2: db2, pg3: db3}, for events that name several VMs.", default={}, hosts=True
-        ),
-        "maximum_lag": Option("whole", "how many MiB a member may lag behind to take over, or to be back, a whole number.", default=1),
-        "username": Option("text", "the user of the REST API, if it asks for one.", default=""),
-        "password_file": Option("path", "the file on the VM with that user's password, readable by root only.", default=""),
-        "ca_file": Option("path", "the file on the VM with the certificates that sign the REST API's. Left out, they are the system's.", default=""),
-        "certificate_file": Option("path", "the file on the VM with a certificate to show to the REST API.", default=""),
-        "key_file": Option("path", "the file on the VM with its key, readable by root only. Left out, the key is in certificate_file.", default=""),
+        "url": Option("text", default="http://127.0.0.1:8008", address=True),
+        "member": Option("text", default=""),
+        "config_folder": Option("path", default=""),
+        "leader_only": Option("truth", default=False),
+        "candidates": Option("texts", default=[]),
+        "members": Option("mapping", default={}, hosts=True),
+        "maximum_lag": Option("whole", default=1),
+        "username": Option("text", default=""),
+        "password_file": Option("path", default=""),
+        "ca_file": Option("path", default=""),
+        "certificate_file": Option("path", default=""),
+        "key_file": Option("path", default=""),
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:

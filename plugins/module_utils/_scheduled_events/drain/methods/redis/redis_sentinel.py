@@ -45,23 +45,18 @@ class RedisSentinelMethod(Method):
     # Ten for the failover, and Sentinel reads replica-priority every ten.
     needs_seconds = 20.0
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "master": Option("text", "the name that the Sentinels have for the master of this Redis.", default="mymaster"),
-        "address": Option("address", "HOST:PORT of the Redis on this VM: loopback, or an address of the VM.", default="127.0.0.1:6379"),
-        "sentinels": Option("texts", "a list of HOST:PORT of all Sentinels that watch the master.", default=["127.0.0.1:26379"], address=True),
-        "members": Option(
-            "mapping",
-            "the inventory host of each Redis, by its address in Sentinel, such as {10.0.0.4: redis1}; needed where an event may hit two of them.",
-            default={},
-            hosts=True,
-        ),
-        "pause": Option("whole", "seconds for which writes may be paused for one event in all, over all runs; 10 for each attempt.", default=30),
-        "username": Option("text", "the ACL user. Left out, it is the default user.", default=""),
-        "password_file": Option("path", "a file of root (mode 0600) on the VM with the password of Redis. Left out, none is sent.", default=""),
-        "sentinel_username": Option("text", "the ACL user of the Sentinels. Left out, it is the default user.", default=""),
-        "sentinel_password_file": Option("path", "a file of root (0600) on the VM with the Sentinels' password. Left out, none is sent.", default=""),
-        "tls": Option("truth", "true (Redis and the Sentinels are asked over TLS) or false.", default=False),
-        "ca_file": Option("path", "the certificates that sign those of the servers. Left out, those of the system.", default=""),
-        "certificate_file": Option("path", "the certificate that is shown to the servers, with its key in the same file (of root, mode 0600).", default=""),
+        "master": Option("text", default="mymaster"),
+        "address": Option("address", default="127.0.0.1:6379"),
+        "sentinels": Option("texts", default=["127.0.0.1:26379"], address=True),
+        "members": Option("mapping", default={}, hosts=True),
+        "pause": Option("whole", default=30),
+        "username": Option("text", default=""),
+        "password_file": Option("path", default=""),
+        "sentinel_username": Option("text", default=""),
+        "sentinel_password_file": Option("path", default=""),
+        "tls": Option("truth", default=False),
+        "ca_file": Option("path", default=""),
+        "certificate_file": Option("path", default=""),
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:

@@ -28,18 +28,9 @@ class SlurmMethod(Method):
     needs_seconds = 15.0
     units = ("slurmd.service",)
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "node": Option("text", "the name of this VM's node in Slurm. Left out, it is the VM's short host name.", default=""),
-        "jobs": Option(
-            "text",
-            "what becomes of the jobs on the node: wait (until they have ended), requeue (they run again elsewhere) or leave (drained with them).",
-            default="wait",
-            choices=("wait", "requeue", "leave"),
-        ),
-        "requeue_seconds": Option(
-            "whole",
-            "with jobs requeue, how many seconds before the drain's deadline jobs that still run are requeued, a whole number; without a deadline at once.",
-            default=60,
-        ),
+        "node": Option("text", default=""),
+        "jobs": Option("text", default="wait", choices=("wait", "requeue", "leave")),
+        "requeue_seconds": Option("whole", default=60),
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:

@@ -29,9 +29,9 @@ class IISMethod(Method):
     name = "iis"
     windows_modules: t.ClassVar[t.Sequence[str]] = tuple(f"microsoft.iis.{name}" for name in ("website", "website_info", "web_app_pool", "web_app_pool_info"))
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "sites": Option("texts", "a list of IIS sites to stop, such as [Default Web Site].", required=True),
-        "pools": Option("texts", "a list of application pools to stop once the connections are gone; [] stops none.", default=[]),
-        "connections": Option("whole", "how many connections may be left on each site, a whole number.", default=0),
+        "sites": Option("texts", required=True),
+        "pools": Option("texts", default=[]),
+        "connections": Option("whole", default=0),
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:

@@ -26,7 +26,7 @@ class WindowsServiceMethod(Method):
 
     name = "service"
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "names": Option("texts", "a list of Windows services by their names (as in Get-Service), such as [W3SVC].", required=True)
+        "names": Option("texts", required=True, description="a list of Windows services by their names (as in Get-Service), such as [W3SVC].")
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:

@@ -52,32 +52,13 @@ class WSFCMethod(Method):
 
     name = "wsfc"
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "node": Option("text", "the name of this VM's node in the failover cluster. Left out, it is the VM's computer name.", default=""),
-        "failback": Option(
-            "text",
-            "what comes back when the node is resumed: immediate (at once what was moved away), policy (as each role's own failback says) or none.",
-            default="immediate",
-            choices=("immediate", "policy", "none"),
-        ),
-        "managed_events": Option(
-            "text",
-            "where the cluster handles Azure's events itself (DetectManagedEvents 3 or more): step_aside (nothing is done) or ignore (drain anyway).",
-            default="step_aside",
-            choices=("step_aside", "ignore"),
-        ),
-        "availability_groups": Option(
-            "texts", "a list of SQL Server availability groups whose primary replica must leave this VM first; [] asks for none.", default=[], takeover=True
-        ),
-        "instance": Option("text", "the SQL Server instance on this VM, such as localhost or localhost\\NAME.", default="localhost"),
-        "replicas": Option(
-            "mapping",
-            "the inventory host of each replica, by the name SQL Server has for it, such as {SQL2: sql2, SQL3: sql3}; the first that may takes over.",
-            default={},
-            hosts=True,
-        ),
-        "return_primary": Option(
-            "truth", "true (an availability group comes back to this VM when it is synchronised again) or false (it stays where it is).", default=False
-        ),
+        "node": Option("text", default=""),
+        "failback": Option("text", default="immediate", choices=("immediate", "policy", "none")),
+        "managed_events": Option("text", default="step_aside", choices=("step_aside", "ignore")),
+        "availability_groups": Option("texts", default=[], takeover=True),
+        "instance": Option("text", default="localhost"),
+        "replicas": Option("mapping", default={}, hosts=True),
+        "return_primary": Option("truth", default=False),
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:

@@ -27,10 +27,10 @@ class Cluster(NoMethod):
 
     name = "cluster"
     options: ClassVar[Mapping[str, Option]] = {
-        "mates": Option("mapping", "members", default={}, hosts=True),
-        "witness": Option("text", "a host", default="", hosts=True),
-        "url": Option("text", "the daemon", default="http://127.0.0.1:8008", address=True),
-        "sentinels": Option("texts", "daemons", default=[], address=True),
+        "mates": Option("mapping", default={}, hosts=True),
+        "witness": Option("text", default="", hosts=True),
+        "url": Option("text", default="http://127.0.0.1:8008", address=True),
+        "sentinels": Option("texts", default=[], address=True),
     }
 
 

@@ -34,8 +34,8 @@ def test_options_of_the_engine_are_described_as_those_of_folders_are() -> None:
     for system, kind, method in [(name, *one) for name in ("linux", "windows") for one in methods_of(name).items()]:
         found = catalogue.options_of(kind, "/nowhere", system) or {}
         assert set(found) == set(method.options)
-        for about in found.values():
-            assert about["type"] in FORMS and about["description"]
+        for name, about in found.items():
+            assert about["type"] in FORMS and catalogue.description(kind, name, about)
             assert set(about) <= {"type", "required", "description", "default", "choices", "hosts", "address"}
         assert {key: about["default"] for key, about in found.items() if "default" in about} == defaults(kind, system)
     assert (catalogue.options_of("probe_file", "") or {})["present_means"]["choices"] == ["in", "out"]

@@ -26,7 +26,8 @@ def test_the_methods_whose_options_name_hosts() -> None:
     found = {(kind, name) for kind, options in known.items() for name, about in (options or {}).items() if about.get("hosts")}
     methods = {(kind, "members") for kind in ("galera", "pacemaker", "patroni", "redis_sentinel")}
     assert found == {("haproxy", "balancers"), ("wsfc", "replicas"), *methods}
-    described = [(kind, name) for kind, options in known.items() for name, about in (options or {}).items() if "inventory host" in about["description"]]
+    every = [(kind, name, about) for kind, options in known.items() for name, about in (options or {}).items()]
+    described = [(kind, name) for kind, name, about in every if "inventory host" in str(catalogue.description(kind, name, about))]
     assert found == set(described), "each option that is described as hosts of the inventory is checked as such"
 
 

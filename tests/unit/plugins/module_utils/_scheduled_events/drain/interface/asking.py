@@ -24,9 +24,9 @@ class AskingMethod(Method):
 
     name = "asking"
     options = {
-        "url": Option("text", "where the daemon is.", default="http://127.0.0.1:8008", address=True),
-        "password_file": Option("text", "its password.", default=""),
-        "members": Option("mapping", "the inventory host of each member.", default={}, hosts=True),
+        "url": Option("text", default="http://127.0.0.1:8008", address=True),
+        "password_file": Option("text", default=""),
+        "members": Option("mapping", default={}, hosts=True),
     }
 
     def find(self, machine, task):
