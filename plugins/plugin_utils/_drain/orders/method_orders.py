@@ -73,8 +73,6 @@ class MethodOrder(Reach):
     """own: by the VM's own record, there alone. controller: by the variables."""
     given: dict[str, Any]
     """Its options in the variables, without defaults."""
-    options: dict[str, Any]
-    """Its options in the record; empty where the variables rule."""
     override: dict[str, Any]
     """Options that come from the variables in any case."""
     outside: bool
@@ -106,7 +104,7 @@ def _settled(one: Recorded, recorded: Sequence[Recorded], entries: Sequence[Conf
         return _step(one, report=reports.malformed(one, host))
     entry = match(one, recorded, entries, host)
     if not acts_elsewhere(one, system):
-        return _step(one, where="own", options=one.options, override=_asked(one, entry), given=entry.given if entry else {})
+        return _step(one, where="own", override=_asked(one, entry), given=entry.given if entry else {})
     if entry is None:
         return _step(one, report=reports.not_checked(one, host))
     return _step(one, given=entry.given, outside=entry.outside, report=_another_target(one, entry, host))
@@ -120,8 +118,8 @@ def _configured(entry: Configured, present: Recorded | None, host: str, system: 
         return _step(one, report=reports.another_kind(present, entry))
     if _where(entry, system) == "own" and not present.outside:
         # It goes on with the options that its undo will have.
-        options = {} if present.found_nothing else present.options
-        return _step(one, where="own", given=entry.given, options=options, override=_asked(present if options else one, entry))
+        recorded = bool(present.options) and not present.found_nothing
+        return _step(one, where="own", given=entry.given, override=_asked(present if recorded else one, entry))
     return _step(one, where=_where(entry, system), given=entry.given, report=None if present.found_nothing else _another_target(present, entry, host))
 
 
@@ -169,7 +167,7 @@ def _undo(one: Recorded, recorded: Sequence[Recorded], entries: Sequence[Configu
         return [_step(one, where="own", runs=False)]
     entry = match(one, recorded, entries, host)
     if not acts_elsewhere(one, system):
-        return [_step(one, where="own", options=one.options, override=_asked_by_undo(one, entry))]
+        return [_step(one, where="own", override=_asked_by_undo(one, entry))]
     if entry is not None and entry.problem is not None:
         return [_step(one, report=reports.wrong_entry(one, entry, host))]
     kind = kind_of(one.kind)
@@ -231,7 +229,6 @@ def _step(
     *,
     where: str = "controller",
     given: Mapping[str, Any] | None = None,
-    options: Mapping[str, Any] | None = None,
     override: Mapping[str, Any] | None = None,
     outside: bool | None = None,
     runs: bool = True,
@@ -243,7 +240,6 @@ def _step(
         "kind": one.kind if is_well_named(one) else NoMethod.name,
         "where": where,
         "given": dict(given or {}),
-        "options": dict(options or {}),
         "override": dict(override or {}),
         "outside": one.outside if outside is None else outside,
         # A report alone means that nothing is run; one beside something that is run says so by ends.

@@ -48,7 +48,6 @@ def test_a_drain_reaches_what_the_settings_name(record: Any) -> None:
 def test_an_undo_does_too_and_nothing_else_when_it_is_not_in_the_settings_any_more() -> None:
     (order,) = undo_orders(RECORD, [CLUSTER], [], "db1", "linux")
     assert (order["hosts"], order["addresses"]) == (HOSTS, ADDRESSES)
-    assert order["options"] == ENTRY["options"]
     for methods, former in (([{"method": "none"}], []), ([{"method": "none", "name": "1-cluster"}], [])):
         (order,) = undo_orders(RECORD, methods, former, "db1", "linux")
         assert not {"hosts", "addresses"} & set(order)

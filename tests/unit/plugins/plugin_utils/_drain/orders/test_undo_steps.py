@@ -69,7 +69,7 @@ def test_a_local_method_is_undone_as_its_record_says_whatever_the_settings_say(k
     its = record(entry(f"1-{kind}", kind, {"a": "b"}, options={"undo": "{{ lookup('pipe', 'id') }}"}))
     (step,) = undo(its, [{"method": "service", "names": ["other"]}])
     assert (step["where"], step["kind"], step["runs"], step["ends"]) == ("own", kind, True, True)
-    assert step["options"] == {"undo": "{{ lookup('pipe', 'id') }}"} and step["given"] == {}
+    assert step["given"] == {}
 
 
 def test_the_last_method_comes_first_and_one_that_is_undone_or_found_nothing_runs_no_more() -> None:
@@ -94,7 +94,7 @@ def test_windows_methods_are_local_on_windows_only_and_name_no_other_host(kind: 
 def test_haproxy_options_come_from_the_variables() -> None:
     its = record(haproxy(options={"socket": "evil:1", "server": "db1", "balancers": ["localhost"]}))
     (step,) = undo(its, [{**LB1, "socket": "/run/s"}])
-    assert step["where"] == "controller" and step["options"] == {} and step["runs"] and step["ends"]
+    assert step["where"] == "controller" and step["runs"] and step["ends"]
     assert step["given"] == {"balancers": ["lb1"], "socket": "/run/s", "server": "web1", "backends": ["app"]}
     assert finding_of(its["methods"][0]["before"], step, "web1") == its["methods"][0]["before"]
 
@@ -186,7 +186,7 @@ def test_a_name_or_kind_that_is_none_runs_nothing_and_never_becomes_a_folder(ide
 def test_task_files_come_from_the_variables() -> None:
     its = record(entry("1-tasks", "tasks", options={"begin": EVIL, "check": EVIL, "undo": EVIL}))
     (step,) = undo(its, [TASKS])
-    assert step["given"] == {"begin": "a.yml", "check": "b.yml", "undo": "c.yml"} and step["options"] == {} and step["runs"]
+    assert step["given"] == {"begin": "a.yml", "check": "b.yml", "undo": "c.yml"} and step["runs"]
     steps = undo(its, [LB1])
     assert runs(steps) == [] and "drain_methods_former" in reports(steps) and EVIL not in str(steps)
 
@@ -255,12 +255,12 @@ def test_settings_that_are_none_name_nothing() -> None:
 def test_a_drain_takes_what_acts_elsewhere_from_the_variables_and_the_rest_as_it_began() -> None:
     its = record(haproxy(options={"socket": "evil"}), entry("2-service", "service", options={"names": ["old"]}), phase="draining")
     first, second = drain_orders(its, [LB1, {"method": "service", "names": ["new"]}], [], "web1", "linux")
-    assert first["given"] == {"balancers": ["lb1"]} and first["options"] == {} and first["where"] == "controller"
-    assert second["options"] == {"names": ["old"]} and second["where"] == "own"
+    assert first["given"] == {"balancers": ["lb1"]} and first["where"] == "controller"
+    assert second["where"] == "own"
     for phase in ("drained", "approved", "started"):
         settled = drain_orders({**its, "phase": phase}, [{"method": "none"}, {**LB1, "sessions": 2}], [LB1], "web1", "linux")
         assert [step["id"] for step in settled] == ["1-haproxy", "2-service"]
-        assert settled[0]["given"]["sessions"] == 2 and settled[1]["options"] == {"names": ["old"]}
+        assert settled[0]["given"]["sessions"] == 2 and settled[1]["where"] == "own"
 
 
 def test_a_drained_method_that_the_settings_name_no_more_is_reported_and_not_run() -> None:
@@ -289,5 +289,5 @@ def test_replicas_of_a_windows_cluster_come_from_the_variables() -> None:
 def test_a_local_method_that_says_outside_is_one_that_acts_elsewhere() -> None:
     its = record(entry("1-command", "command", options={"undo": "evil"}, outside=True))
     (step,) = undo(its, [{"method": "command", "undo": "good", "outside": True}])
-    assert step["where"] == "controller" and step["given"] == {"undo": "good"} and step["options"] == {}
+    assert step["where"] == "controller" and step["given"] == {"undo": "good"}
     assert runs(undo(its)) == []
