@@ -1,7 +1,5 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
-from __future__ import annotations
-
 DOCUMENTATION = r"""
 module: check_upgrade
 short_description: (internal) Check the request for a rolling upgrade

@@ -1,7 +1,5 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
-from __future__ import annotations
-
 DOCUMENTATION = r"""
 module: status_view
 short_description: (internal) Make a view of a plan, and write it to a file

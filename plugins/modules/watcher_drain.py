@@ -1,7 +1,5 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
 
-from __future__ import annotations
-
 DOCUMENTATION = r"""
 module: watcher_drain
 short_description: (internal) Compile what the watcher of a VM drains by itself
