@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
 from typing import Any
 
 import yaml
 
 
+@functools.lru_cache(maxsize=16)
 def entry_points(role: str) -> dict[str, Any]:
     """Return the argument_specs of a role of this collection, by entry point."""
     path = pathlib.Path(__file__).resolve().parents[3] / "roles" / role / "meta" / "argument_specs.yml"

@@ -66,7 +66,7 @@ def _wrong_types(options: Mapping[str, Any], variables: Mapping[str, Any], templ
 def _unevaluated(variables: Mapping[str, Any], template: Callable[[Any], Any]) -> list[str]:
     """Return why settings of the whole fleet, which this host has for all, cannot be evaluated."""
     found = []
-    for name in OF_FLEET:
+    for name in of_fleet():
         try:
             template(variables.get(name))
         except AnsibleError as error:
@@ -85,38 +85,21 @@ def _value(variables: Mapping[str, Any], name: str, template: Callable[[Any], An
 # --- Settings of the whole fleet -----------------------------------------------------------------------------------------
 # A pass takes them from the first host of its play: those of other hosts have no effect.
 
-
-OF_FLEET = (
-    "respond_allow_empty",
-    "respond_capacity",
-    "respond_confirm_end",
-    "respond_drain_seconds",
-    "respond_history",
-    "respond_min_answered",
-    "respond_notify",
-    "respond_notify_failures",
-    "respond_notify_message",
-    "respond_notify_phases",
-    "respond_notify_tasks",
-    "respond_only_events",
-    "respond_pass_interval",
-    "respond_paused",
-    "respond_policy",
-    "respond_retired",
-    "respond_start_when",
-    "respond_timing",
-    "respond_unmanaged",
-    "respond_wait",
-    "respond_wait_timeout",
-)
+# But for these, all options of role respond that are no settings of a VM are settings of the fleet.
+OF_NO_FLEET = ("respond_hosts", "respond_only_vms", "respond_vm_id", "respond_who")
 SHOWN = 3
+
+
+def of_fleet() -> list[str]:
+    """Return the settings of the whole fleet."""
+    return sorted(entry_points("respond")["main"]["options"].keys() - vm_variables.NAMES - set(OF_NO_FLEET))
 
 
 def differing(first: str, variables: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return a warning for each setting that some hosts have otherwise than the first one. C(variables) are those of each host, not yet templated."""
     own = variables[first]
     found = []
-    for name in OF_FLEET:
+    for name in of_fleet():
         # Most hosts have the very value of the first, of a group or of all: comparing large ones would cost time.
         others = [host for host, of_host in variables.items() if (value := of_host.get(name)) is not own.get(name) and value != own.get(name)]
         if others:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import option_types
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import option_types, vm_variables
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import options
 
 
@@ -22,5 +22,7 @@ def test_equal_settings_are_no_news() -> None:
     assert len(option_types.differing("web1", {**variables, "web4": {}})) == 1, "a default is another setting"
 
 
-def test_each_is_an_option_of_the_role() -> None:
-    assert set(option_types.OF_FLEET) <= options(["respond"])
+def test_every_option_of_the_role_that_is_no_setting_of_a_vm_is_one_of_them() -> None:
+    fleet = set(option_types.of_fleet())
+    assert {"respond_policy", "respond_wait_timeout", "respond_notify_seconds", "respond_notify_test"} <= fleet
+    assert not fleet & vm_variables.NAMES and set(option_types.OF_NO_FLEET) <= options(["respond"]) - fleet
