@@ -21,6 +21,7 @@ from . import record_schema as schema
 from .record_changes import nothing_changed
 from .record_encoding import complete, load, replace_file
 from .record_schema import Record, RecordsError, Unreadable
+from .record_store import Written
 
 FORMAT = 2
 # Version 1.3.1 of the collection wrote format 1: whole records, without their keeper.
@@ -37,14 +38,6 @@ class ReplicasReading(t.NamedTuple):
 
     replicas: list[Replica]
     problems: list[str]
-
-
-class ReplicaWritten(t.NamedTuple):
-    """The outcome of one write."""
-
-    before: Record | None
-    after: Record | None
-    changed: bool
 
 
 def replica_argument() -> dict[str, t.Any]:
@@ -178,7 +171,7 @@ class ReplicaStore(Folder):
             "record": only_findings(complete(data["record"])),
         }
 
-    def write(self, vm: str, vm_id: str | None, given: t.Mapping[str, t.Any], check_mode: bool = False, keeper_vm_id: str | None = None) -> ReplicaWritten:
+    def write(self, vm: str, vm_id: str | None, given: t.Mapping[str, t.Any], check_mode: bool = False, keeper_vm_id: str | None = None) -> Written:
         """Keep a replica of the record, unless there is a newer one; remove it when the VM is recovered. Raise RecordsError."""
         if not vm.strip():
             raise RecordsError("replica.vm is empty.")
@@ -188,19 +181,19 @@ class ReplicaStore(Folder):
         before = present["record"] if present else None
         # The newer record counts. For another VM of the same name, whose clock does not compare, the one given counts.
         if present is not None and before is not None and present["vm_id"] == (vm_id or None) and _order_key(before) > _order_key(record):
-            return ReplicaWritten(before, before, False)
+            return Written(before, before, False)
         if record["phase"] == "recovered":
             return self._removed(name, before, check_mode)
         content = {"format": FORMAT, "vm": vm, "vm_id": vm_id or None, "keeper_vm_id": keeper_vm_id or None, "record": record}
         if present is not None and all(present.get(key) == content[key] for key in ("vm_id", "keeper_vm_id", "record")):
-            return ReplicaWritten(before, before, False)
+            return Written(before, before, False)
         if len(json.dumps(content)) > REPLICA_BYTES:
             raise RecordsError(
                 f"the replica of the record of event {schema.shorten(schema.event_id_of(record))} has more than {REPLICA_BYTES} bytes, and is not kept."
             )
         if not check_mode:
             replace_file(self.files, name, dict(content, written_at=self.host.now()), "The replica")
-        return ReplicaWritten(before, record, True)
+        return Written(before, record, True)
 
     def _present(self, name: str) -> Replica | None:
         try:
@@ -208,15 +201,15 @@ class ReplicaStore(Folder):
         except (OSError, Unreadable):
             return None  # an unreadable replica is replaced
 
-    def _removed(self, name: str, before: Record | None, check_mode: bool) -> ReplicaWritten:
+    def _removed(self, name: str, before: Record | None, check_mode: bool) -> Written:
         if not check_mode:
             try:
                 self.files.unlink(name)
             except FileNotFoundError:
-                return ReplicaWritten(None, None, False)
+                return Written(None, None, False)
             except OSError as error:
                 raise RecordsError(f"The replica {name} in {self.files.where} cannot be removed: {error}.")
-        return ReplicaWritten(before, None, before is not None)
+        return Written(before, None, before is not None)
 
     def prune(self, older_than: float, check_mode: bool = False) -> list[str]:
         """Remove the replicas of ended events, and those that were not written for a month. Return the ids of their events."""
