@@ -20,8 +20,8 @@ from .settings import WINDOWS, Settings, SettingsError, read_settings
 if t.TYPE_CHECKING:
     from ..core.clock import Clock
     from ..host.system import Host
-    from .ask.asker import Metrics
     from .ask.due_triggers import DueTriggers
+    from .ask.metrics import WatchMetrics
     from .service_manager import Systemd, Timer
     from .spool import Spool
 
@@ -139,7 +139,7 @@ def _after_request(call: Call, manager: Systemd | Timer, spool: Spool, clock: Cl
     return after_request
 
 
-def _metrics(where: str, host: Host, log: Log) -> Metrics:
+def _metrics(where: str, host: Host, log: Log) -> WatchMetrics:
     from .ask.metrics import WatchMetrics
 
     return WatchMetrics(where, host, log)

@@ -11,7 +11,7 @@ from ...core.clock import Clock
 from ...core.errors import ScheduledEventsError
 from ...host.system import Host
 from ...imds.client import Client
-from ...imds.document import Document, Event, flag_own, names_vm
+from ...imds.document import Document, flag_own, names_vm
 from ...imds.identity import Identity, read_identity
 from ..changes import Change
 from ..message import cloud_event
@@ -19,6 +19,11 @@ from ..settings import Settings
 from ..spool import Spool
 from .known import Known, KnownStore, compare
 from .state import State
+
+if t.TYPE_CHECKING:
+    # A VM that writes no metrics, or does not drain by itself, loads neither.
+    from .due_triggers import DueTriggers
+    from .metrics import WatchMetrics
 
 # The first answer may take two minutes (fact 28); after it, one that takes longer than this is lost, and the next request may see a Preempt in time.
 LATER_TIMEOUT = 10.0
@@ -28,27 +33,13 @@ LONGEST_PAUSE = 10.0
 IDENTITY_PAUSE = 30.0
 
 
-class Metrics(t.Protocol):
-    """Where metrics for other programs are written; errors are its own matter."""
-
-    def write(self, values: t.Mapping[str, t.Any]) -> None:
-        """Write the metrics of the state."""
-
-
-class DueTriggers(t.Protocol):
-    """The way to a drain."""
-
-    def write(self, events: t.Sequence[Event]) -> None:
-        """Name the events that are due. Raise OSError."""
-
-
 class Stores(t.NamedTuple):
     """Where the asker writes."""
 
     known: KnownStore
     spool: Spool
     state: State
-    metrics: Metrics | None = None
+    metrics: WatchMetrics | None = None
     due_triggers: DueTriggers | None = None
 
 
