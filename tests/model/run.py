@@ -175,7 +175,7 @@ class Run:
             "records_problems": problems,
             "records_readable": reading.readable and leases.readable,
             "leases": leases.leases,
-            "upgrades": marks.marks if marks else [],
+            "upgrades": marks.found if marks else [],
             "uptime_seconds": 50_000.0 + clock,
         }
 

@@ -16,7 +16,7 @@ import typing as t
 from ..core.limits import FILE_BYTES, FOLDER_BYTES, METHODS
 from ..host.files import TEMPORARY, Files, Folder
 from ..host.system import Host, utc_seconds
-from .record_encoding import load, repaired_history, replace_file, short_text, whole_within
+from .record_encoding import Reading, load, read_each, repaired_history, replace_file, short_text, whole_within
 from .record_schema import EVENT_KEYS, METHOD_STATES, Record, RecordsError, Unreadable, shorten, stem
 from .transitions import PHASES
 
@@ -40,13 +40,6 @@ class Limits(t.NamedTuple):
     entries: int = 200
     bytes: int = 1024 * 1024
     days: int = 400
-
-
-class HistoryReading(t.NamedTuple):
-    """All entries that can be read, oldest first, and what is wrong with the others."""
-
-    entries: list[Entry]
-    problems: list[str]
 
 
 def limits_argument() -> dict[str, t.Any]:
@@ -111,21 +104,12 @@ class History(Folder):
         super().__init__(files, host)
         self.limits = limits
 
-    def read_all(self) -> HistoryReading:
-        """Read every entry. What cannot be read is a problem, and hides no other entry. Raise OSError where the folder itself cannot be read."""
-        try:
-            names = self.files.names()
-        except FileNotFoundError:
-            return HistoryReading([], [])
-        entries, problems = [], []
-        for name in filter(FILE_NAME.fullmatch, names):
-            try:
-                entries.append(self._read(name)[0])
-            except FileNotFoundError:
-                continue  # another run has just removed it
-            except (OSError, Unreadable) as error:
-                problems.append(f"The file {name} in {self.files.where} is no usable entry of the history: it {error}. Remove it.")
-        return HistoryReading(sorted(entries, key=lambda entry: entry["ended_at"] or ""), problems)
+    def read_all(self) -> Reading:
+        """Read every entry, oldest first. What cannot be read is a problem, and hides no other entry. Raise OSError where the folder itself cannot be read."""
+        names = filter(FILE_NAME.fullmatch, self._list())
+        problem = "The file {} in {} is no usable entry of the history: it {}. Remove it."
+        entries, problems = read_each(self.files, names, lambda name: self._read(name)[0], problem)
+        return Reading(sorted(entries, key=lambda entry: entry["ended_at"] or ""), problems)
 
     def _read(self, name: str) -> tuple[Entry, int]:
         content = self.files.read(name)

@@ -67,6 +67,26 @@ def replace_file(files: Files, name: str, content: t.Mapping[str, t.Any], what: 
         raise RecordsError(f"{what} {name} in {files.where} cannot be written: {error}.")
 
 
+class Reading(t.NamedTuple):
+    """What the files of one kind hold, and in words what is wrong with those that hold no such thing."""
+
+    found: list[dict[str, t.Any]]
+    problems: list[str]
+
+
+def read_each(files: Files, names: t.Iterable[str], read: t.Callable[[str], dict[str, t.Any]], problem: str) -> Reading:
+    """Read every file that can be read. ``problem`` says what is wrong with another one, for its name, its folder and the error."""
+    reading = Reading([], [])
+    for name in names:
+        try:
+            reading.found.append(read(name))
+        except FileNotFoundError:
+            continue  # another run has just removed it
+        except (OSError, Unreadable) as error:
+            reading.problems.append(problem.format(name, files.where, error))
+    return reading
+
+
 def decode(content: bytes, name: str) -> Record:
     """Parse the content of a file as a record. Raise Unreadable with the reason where it is none."""
     place = schema.split_name(name)

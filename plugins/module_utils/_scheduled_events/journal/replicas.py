@@ -19,7 +19,7 @@ from ..host.files import Folder
 from ..host.system import seconds_between
 from . import record_schema as schema
 from .record_changes import nothing_changed
-from .record_encoding import complete, load, replace_file
+from .record_encoding import Reading, complete, load, replace_file
 from .record_schema import Record, RecordsError, Unreadable
 from .record_store import Written
 
@@ -31,13 +31,6 @@ FILE_NAME = re.compile(r"mirror-[0-9a-f]{16}-event-[a-z0-9-]{1,80}\.json")
 LONGEST_SECONDS = 30 * 86400.0
 
 Replica = t.Dict[str, t.Any]
-
-
-class ReplicasReading(t.NamedTuple):
-    """All valid replicas, in the order of their names, and the problems of invalid ones as texts."""
-
-    replicas: list[Replica]
-    problems: list[str]
 
 
 def replica_argument() -> dict[str, t.Any]:
@@ -119,8 +112,8 @@ def checked_restore(given: t.Mapping[str, t.Any]) -> Record:
 class ReplicaStore(Folder):
     """All replicas on one VM."""
 
-    def read_all(self, own_vm_id: str | None = None) -> ReplicasReading:
-        """Read every replica that this VM keeps. Skip those that came with the disk of another VM, and those older than a month."""
+    def read_all(self, own_vm_id: str | None = None) -> Reading:
+        """Read every replica that this VM keeps, in the order of names. Skip what came with the disk of another VM, and what is older than a month."""
         replicas, problems = [], []
         for name in self._names(FILE_NAME):
             try:
@@ -140,7 +133,7 @@ class ReplicaStore(Folder):
                 )
             elif not self._is_old(replica):
                 replicas.append({key: replica[key] for key in ("vm", "vm_id", "keeper_vm_id", "record")})
-        return ReplicasReading(replicas, problems)
+        return Reading(replicas, problems)
 
     def _is_over(self, replica: Replica, older_than: float) -> bool:
         """Return whether the replica has nothing left to put back and is older than ``older_than`` seconds."""

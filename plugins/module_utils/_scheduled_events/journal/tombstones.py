@@ -13,7 +13,7 @@ import typing as t
 
 from ..host.files import Folder
 from ..host.system import seconds_between
-from .record_encoding import load, replace_file
+from .record_encoding import Reading, load, read_each, replace_file
 from .record_schema import Record, Unreadable, event_id_of, stem
 from .replicas import LONGEST_SECONDS
 
@@ -25,13 +25,6 @@ KEPT_SECONDS = LONGEST_SECONDS + 86400.0
 Tombstone = t.Dict[str, t.Any]
 
 
-class TombstonesReading(t.NamedTuple):
-    """All valid tombstones, in the order of their names, and the problems of invalid ones as texts."""
-
-    tombstones: list[Tombstone]
-    problems: list[str]
-
-
 def tombstone_name(event_id: str) -> str:
     """Return the name of a tombstone's file."""
     return f"tombstone-{stem(event_id)}.json"
@@ -40,17 +33,9 @@ def tombstone_name(event_id: str) -> str:
 class Tombstones(Folder):
     """All tombstones on one VM."""
 
-    def read_all(self) -> TombstonesReading:
-        """Read every tombstone that can be read."""
-        found, problems = [], []
-        for name in self._names(FILE_NAME):
-            try:
-                found.append(self._read(name))
-            except FileNotFoundError:
-                continue
-            except (OSError, Unreadable) as error:
-                problems.append(f"The file {name} in {self.files.where} is not a usable tombstone: it {error}. Remove it.")
-        return TombstonesReading(found, problems)
+    def read_all(self) -> Reading:
+        """Read every tombstone that can be read, in the order of their names."""
+        return read_each(self.files, self._names(FILE_NAME), self._read, "The file {} in {} is not a usable tombstone: it {}. Remove it.")
 
     def _read(self, name: str) -> Tombstone:
         data = load(self.files.read(name))

@@ -15,7 +15,7 @@ import typing as t
 from ..core.limits import MARKS
 from ..host.files import Files, Folder
 from ..host.system import Host
-from ..journal.record_encoding import load, replace_file
+from ..journal.record_encoding import Reading, load, read_each, replace_file
 from ..journal.record_schema import RecordsError, Unreadable, shorten
 from .lease_operations import UnderLease
 from .lease_schema import UPGRADE
@@ -33,13 +33,6 @@ LONGEST_TEXT = 1000
 KEYS = ("name", "state", "at", "begun_at", "run", "who", "digest")
 
 ProgressMark = t.Dict[str, t.Any]
-
-
-class ProgressMarksReading(t.NamedTuple):
-    """All valid progress marks, in the order of their names, and the problems of invalid ones as texts."""
-
-    marks: list[ProgressMark]
-    problems: list[str]
 
 
 def upgrade_argument() -> dict[str, t.Any]:
@@ -61,21 +54,12 @@ class ProgressMarks(Folder):
         super().__init__(files, host)
         self.vm_id = (vm_id or "").lower() or None
 
-    def read_all(self) -> ProgressMarksReading:
+    def read_all(self) -> Reading:
         """Read every mark. Report one of another VM, whose image this VM was made from, and an unreadable one, which does not count as done."""
-        marks, problems, names = [], [], self._names(FILE_NAME)
-        if len(names) > MARKS:
-            problems.append(
-                f"There are {len(names)} progress marks of upgrades in {self.files.where}, and {MARKS} are read: remove those of upgrades that are over."
-            )
-        for name in names[:MARKS]:
-            try:
-                marks.append(self._read(name))
-            except FileNotFoundError:
-                continue
-            except (OSError, Unreadable) as error:
-                problems.append(f"The file {name} in {self.files.where} is not a usable progress mark of an upgrade: it {error}. Remove it.")
-        return ProgressMarksReading(sorted(marks, key=lambda mark: str(mark["name"])), problems)
+        names, problem = self._names(FILE_NAME), "The file {} in {} is not a usable progress mark of an upgrade: it {}. Remove it."
+        too_many = f"There are {len(names)} progress marks of upgrades in {self.files.where}, and {MARKS} are read: remove those of upgrades that are over."
+        marks, problems = read_each(self.files, names[:MARKS], self._read, problem)
+        return Reading(sorted(marks, key=lambda mark: str(mark["name"])), ([too_many] if len(names) > MARKS else []) + problems)
 
     def _read(self, name: str) -> ProgressMark:
         data = load(self.files.read(name))

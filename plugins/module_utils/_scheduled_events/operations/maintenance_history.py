@@ -11,7 +11,8 @@ import typing as t
 
 from ..core.limits import HISTORY_BYTES, HISTORY_ENTRIES, HISTORY_VALUES
 from ..host.access import Failed, HostAccess, Result
-from ..journal.history import Entry, History, HistoryReading, checked, checked_limits, entry_of, history_of, limits_argument
+from ..journal.history import Entry, History, checked, checked_limits, entry_of, history_of, limits_argument
+from ..journal.record_encoding import Reading
 from ..journal.record_schema import RecordsError, Unreadable
 from ..journal.record_store import DEFAULT_PATH, RecordStore
 
@@ -44,23 +45,23 @@ def history_of_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
     files, host = access.files(options["records_path"]), access.host(None)
     try:
         if options["state"] == "read":
-            changed, found = False, _own(RecordStore(files, host), history_of(files, host, None))
+            changed, reading = False, _own(RecordStore(files, host), history_of(files, host, None))
         else:
             if not SHARE.fullmatch(options["share"]):
                 raise RecordsError("share must be small letters, digits, _ and -, 100 at most.")
             if not access.check_mode:
                 files.make()
-            changed, found = _kept(History(files.inside(options["share"]), host, checked_limits(options["limits"])), options["entries"], access.check_mode)
+            changed, reading = _kept(History(files.inside(options["share"]), host, checked_limits(options["limits"])), options["entries"], access.check_mode)
     except RecordsError as error:
         raise Failed(error.message, error_kind=error.kind)
     except OSError as error:
         if options["state"] == "read":
             raise Failed(f"The history in {files.where} cannot be used: {error}.", error_kind="records")
         raise Failed(f"The archive in {files.where} cannot be used: {error}.".replace("set records_path", "set report_archive_path"), error_kind="records")
-    within = [entry for entry in found.entries if _within(entry, options["since"], options["until"])]
+    within = [entry for entry in reading.found if _within(entry, options["since"], options["until"])]
     entries = _acceptable(within)
     left = [f"{len(within) - len(entries)} older entries are left out: all together are more than one answer may have."] if len(entries) < len(within) else []
-    return {"changed": changed, "entries": entries, "problems": left + found.problems, "now": host.now()}
+    return {"changed": changed, "entries": entries, "problems": left + reading.problems, "now": host.now()}
 
 
 def _acceptable(entries: t.Sequence[Entry]) -> list[Entry]:
@@ -75,20 +76,20 @@ def _acceptable(entries: t.Sequence[Entry]) -> list[Entry]:
     return found[::-1]
 
 
-def _own(records: RecordStore, history: History) -> HistoryReading:
+def _own(records: RecordStore, history: History) -> Reading:
     """Return the entries of a VM, and its records as entries. Of an event that has both, the record counts: it is the newer one."""
     reading, past = records.read_all(), history.read_all()
     if not reading.entered:
         raise RecordsError(" ".join(reading.problems))
-    found = {_key(entry): entry for entry in past.entries}
+    found = {_key(entry): entry for entry in past.found}
     found.update((_key(entry), entry) for entry in map(entry_of, reading.records))
     # Foreign and unreadable records are for status to tell.
-    return HistoryReading(list(found.values()), past.problems + ([] if reading.readable else reading.problems))
+    return Reading(list(found.values()), past.problems + ([] if reading.readable else reading.problems))
 
 
-def _kept(history: History, given: t.Sequence[t.Any], check_mode: bool) -> tuple[bool, HistoryReading]:
+def _kept(history: History, given: t.Sequence[t.Any], check_mode: bool) -> tuple[bool, Reading]:
     """Add entries to a share, and return all of it. An entry that is there is replaced by a later state of its event only."""
-    there = {_key(entry): entry for entry in history.read_all().entries}
+    there = {_key(entry): entry for entry in history.read_all().found}
     problems, new = [], {}
     for one in given[-HISTORY_ENTRIES:]:
         try:
@@ -100,11 +101,11 @@ def _kept(history: History, given: t.Sequence[t.Any], check_mode: bool) -> tuple
         if before is None or history.ended(entry) > history.ended(before):
             new[_key(entry)] = entry
     if check_mode:
-        return bool(new), HistoryReading([*{**there, **new}.values()], problems)
+        return bool(new), Reading([*{**there, **new}.values()], problems)
     # First of all room is made: a VM that answers thousands of entries never has more files in its share than can be read.
     changed = [history.add(entry) for entry in history.prune(new.values())]
     reading = history.read_all()
-    return any(changed), HistoryReading(reading.entries, problems + reading.problems)
+    return any(changed), Reading(reading.found, problems + reading.problems)
 
 
 def _key(entry: Entry) -> str:

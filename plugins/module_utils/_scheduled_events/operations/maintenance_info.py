@@ -79,9 +79,9 @@ def observe(client: Client, files: Files, host: Host, options: t.Mapping[str, t.
         "records_readable": reading.readable and leases.readable,
         "cannot_write": asked.cannot_write,
         "leases": leases.leases,
-        "replicas": replicas.replicas,
-        "tombstones": tombstones.tombstones,
-        "upgrades": upgrades.marks,
+        "replicas": replicas.found,
+        "tombstones": tombstones.found,
+        "upgrades": upgrades.found,
     }
 
 

@@ -97,7 +97,7 @@ def kept_tombstones(files, host, tombstones):
 
 
 def events(reading):
-    return [replica["record"]["event"]["event_id"] for replica in reading.replicas]
+    return [replica["record"]["event"]["event_id"] for replica in reading.found]
 
 
 @pytest.mark.parametrize("place", range(4))
@@ -153,7 +153,7 @@ def test_a_tombstone_that_is_not_read_hides_no_other(files, host, tombstones, pl
     names = kept_tombstones(files, host, tombstones)
     files.faults["read", names[place]] = fault
     reading = tombstones.read_all()
-    assert [one["event_id"] for one in reading.tombstones] == [event_id for event_id in EVENTS if event_id != EVENTS[place]]
+    assert [one["event_id"] for one in reading.found] == [event_id for event_id in EVENTS if event_id != EVENTS[place]]
     gone = isinstance(fault, FileNotFoundError)
     assert reading.problems == ([] if gone else [f"The file {names[place]} in {files.where} is not a usable tombstone: it {fault}. Remove it."])
 

@@ -49,7 +49,7 @@ def history(files, host, **limits):
 
 
 def ids(files, host):
-    return [entry["event"]["event_id"] for entry in history(files, host).read_all().entries]
+    return [entry["event"]["event_id"] for entry in history(files, host).read_all().found]
 
 
 def hour(number):
@@ -187,7 +187,7 @@ def test_a_damaged_entry_is_told_hides_no_other_and_is_the_first_to_go(files, ho
     damaged = history(files, host).files
     damaged.write_exclusive("event-e-9.json", content)
     reading = history(files, host).read_all()
-    assert [one["event"]["event_id"] for one in reading.entries] == [EVENT]
+    assert [one["event"]["event_id"] for one in reading.found] == [EVENT]
     assert len(reading.problems) == 1 and "event-e-9.json" in reading.problems[0] and "Remove it" in reading.problems[0]
     history(files, host, entries=1).prune()
     assert damaged.names() == [NAME]

@@ -97,7 +97,7 @@ def test_a_record_of_an_unknown_format_is_refused_and_stays(path, files, host):
 @each("mirror-")
 def test_of_a_replica_the_findings_outside_the_vm_are_taken(path, files, host):
     content = json.loads(path.read_text())
-    (replica,) = ReplicaStore(files(path), host).read_all("78417410-50f2-5920-aa01-303ce1a52150").replicas
+    (replica,) = ReplicaStore(files(path), host).read_all("78417410-50f2-5920-aa01-303ce1a52150").found
     assert (replica["vm"], replica["vm_id"]) == (content["vm"], content["vm_id"])
     wanted = [method for method in content["record"]["methods"] if method["outside"]]
     assert wanted, "a replica without anything outside is a useless vector"
@@ -128,11 +128,11 @@ def test_a_progress_mark_counts(path, files, host):
     content = json.loads(path.read_text())
     reading = ProgressMarks(files(path), host, content["vm_id"]).read_all()
     assert reading.problems == []
-    (mark,) = reading.marks
+    (mark,) = reading.found
     assert (mark["name"], mark["state"], mark["run"], mark["begun_at"]) == tuple(content[key] for key in ("name", "state", "run", "begun_at"))
 
 
 @each("tombstone-")
 def test_a_tombstone_is_read(path, files, host):
     reading = Tombstones(files(path), host).read_all()
-    assert reading.problems == [] and len(reading.tombstones) == 1
+    assert reading.problems == [] and len(reading.found) == 1

@@ -75,7 +75,7 @@ def test_a_copy_is_no_record_of_the_vm_that_it_lies_on(records, replicas, host):
     assert replicas.write("web1", "VM-1", record).changed is False
     # The same event on another VM has a file of its own, whatever the VM is called.
     replicas.write("../web/1 \N{SNOWMAN}", None, record)
-    assert len(present(replicas)) == 2 and len(replicas.read_all().replicas) == 2
+    assert len(present(replicas)) == 2 and len(replicas.read_all().found) == 2
 
 
 def test_an_older_revision_never_replaces_a_newer_one(records, replicas):
@@ -87,7 +87,7 @@ def test_an_older_revision_never_replaces_a_newer_one(records, replicas):
     assert (written.changed, written.after) == (False, only(new))
     # Not even one that says that all is over: a new drain may have begun since.
     assert replicas.write("web1", "VM-1", {**old, "phase": "recovered"}).changed is False
-    assert replicas.read_all().replicas[0]["record"] == only(new)
+    assert replicas.read_all().found[0]["record"] == only(new)
     # Another machine by that name: its clock and its revisions say nothing about the old one's.
     assert replicas.write("web1", "VM-2", {**old, "phase": "recovered"}).changed and present(replicas) == []
 
@@ -98,7 +98,7 @@ def test_a_record_that_began_later_is_newer_with_whatever_revision(records, repl
     host.pass_time(60)
     later = drained(records)
     assert later["revision"] == 1 and replicas.write("web1", "VM-1", later).changed
-    assert replicas.read_all().replicas[0]["record"] == only(later)
+    assert replicas.read_all().found[0]["record"] == only(later)
 
 
 def test_recovered_is_removed_and_check_mode_changes_nothing(records, replicas):
@@ -168,15 +168,15 @@ def test_a_replica_holds_no_command_no_rule_and_no_override(records, replicas):
     with open(replicas.files._path(NAME)) as stream:
         text = stream.read()
     assert "SECRET" not in text and json.loads(text)["keeper_vm_id"] == "VM-2" and json.loads(text)["format"] == 2
-    assert [one["id"] for one in replicas.read_all("vm-2").replicas[0]["record"]["methods"]] == ["1-haproxy"]
+    assert [one["id"] for one in replicas.read_all("vm-2").found[0]["record"]["methods"]] == ["1-haproxy"]
 
 
 def test_what_came_with_another_vms_disk_is_no_copy(records, replicas):
     replicas.write("web1", "VM-1", drained(records), keeper_vm_id="VM-2")
     reading = replicas.read_all("VM-9")
-    assert reading.replicas == [] and NAME in reading.problems[0] and "kept by another VM" in reading.problems[0]
+    assert reading.found == [] and NAME in reading.problems[0] and "kept by another VM" in reading.problems[0]
     for own in ("vm-2", None):
-        assert len(replicas.read_all(own).replicas) == 1 and replicas.read_all(own).problems == []
+        assert len(replicas.read_all(own).found) == 1 and replicas.read_all(own).problems == []
 
 
 def test_a_copy_of_format_1_is_understood_without_what_no_copy_may_hold(records, replicas, host):
@@ -184,7 +184,7 @@ def test_a_copy_of_format_1_is_understood_without_what_no_copy_may_hold(records,
     record["methods"][0]["options"] = {"socket": "evil"}
     replicas.files.make()
     replicas.files.write_exclusive(NAME, json.dumps({"format": 1, "vm": "web1", "vm_id": "VM-1", "record": record}).encode())
-    (replica,) = replicas.read_all("VM-2").replicas
+    (replica,) = replicas.read_all("VM-2").found
     assert replica == {"vm": "web1", "vm_id": "VM-1", "keeper_vm_id": None, "record": only(record)}
     host.pass_time(LONGEST_SECONDS + 1)
     assert replicas.read_all("VM-2") == ([], [])
@@ -193,7 +193,7 @@ def test_a_copy_of_format_1_is_understood_without_what_no_copy_may_hold(records,
 def test_a_copy_lives_a_month_by_the_clock_of_who_keeps_it(records, replicas, host):
     replicas.write("web1", None, drained(records))
     host.pass_time(LONGEST_SECONDS - 10)
-    assert len(replicas.read_all().replicas) == 1
+    assert len(replicas.read_all().found) == 1
     host.pass_time(20)
     assert replicas.read_all() == ([], []) and replicas.prune(86400) == [EVENT] and present(replicas) == []
 
@@ -207,9 +207,9 @@ def test_what_is_no_copy_is_told_and_replaced(records, replicas, content):
     with open(os.path.join(replicas.files.where, NAME), "w") as stream:
         stream.write(content)
     reading = replicas.read_all()
-    assert reading.replicas == [] and NAME in reading.problems[0]
+    assert reading.found == [] and NAME in reading.problems[0]
     assert replicas.write("web1", None, drained(records)).changed
-    assert len(replicas.read_all().replicas) == 1
+    assert len(replicas.read_all().found) == 1
 
 
 @pytest.mark.parametrize("given", [{}, {"event": 1}, {"event": {}}, {"event": {"event_id": " "}}, {"event": {"event_id": "X"}, "phase": "??"}])
@@ -260,7 +260,7 @@ def test_a_copy_has_its_limit_and_none_is_kept_instead(records, replicas):
     record["revision"] += 1
     with pytest.raises(RecordsError, match=f"more than {REPLICA_BYTES} bytes, and is not kept"):
         replicas.write("web1", "VM-1", record)
-    assert present(replicas) == [NAME] and len(replicas.read_all().replicas) == 1
+    assert present(replicas) == [NAME] and len(replicas.read_all().found) == 1
 
 
 def test_no_message_asks_to_remove_a_replica_that_only_was_not_read(records, replicas, monkeypatch):
@@ -273,9 +273,9 @@ def test_no_message_asks_to_remove_a_replica_that_only_was_not_read(records, rep
 def test_a_copy_counts_for_thirty_days_and_not_longer(records, replicas, host):
     replicas.write("web1", "VM-1", drained(records))
     host.pass_time(30 * 86400)
-    assert len(replicas.read_all().replicas) == 1 and replicas.prune(86400) == []
+    assert len(replicas.read_all().found) == 1 and replicas.prune(86400) == []
     host.pass_time(1)
-    assert replicas.read_all().replicas == [] and replicas.prune(86400) == [EVENT]
+    assert replicas.read_all().found == [] and replicas.prune(86400) == [EVENT]
 
 
 def test_a_copy_of_what_is_undone_is_kept_for_its_time_only(records, replicas, host):
@@ -306,7 +306,7 @@ def test_a_copy_that_goes_in_this_moment_hides_no_other(records, replicas, monke
 
     monkeypatch.setattr(replicas.files, "read", gone)
     reading = replicas.read_all()
-    assert (len(reading.replicas), reading.problems) == (1, [])
+    assert (len(reading.found), reading.problems) == (1, [])
 
 
 @pytest.mark.parametrize("value", [5, "", None, ["VM-2"]])
@@ -317,7 +317,7 @@ def test_a_keeper_that_is_no_text_is_none(records, replicas, value):
         data = json.load(stream)
     with open(path, "w", encoding="utf-8") as stream:
         json.dump({**data, "keeper_vm_id": value}, stream)
-    (found,) = replicas.read_all("VM-3").replicas
+    (found,) = replicas.read_all("VM-3").found
     assert found["keeper_vm_id"] is None
 
 
@@ -410,9 +410,9 @@ def test_a_copy_of_a_recovered_vm_says_so_and_any_other_that_it_drains():
 def test_a_copy_counts_on_the_vm_that_keeps_it(records, replicas, own, keeper, vm_id, used):
     replicas.write("web1", vm_id, drained(records), keeper_vm_id=keeper)
     reading = replicas.read_all(own)
-    assert (len(reading.replicas), len(reading.problems)) == ((1, 0) if used else (0, 1))
+    assert (len(reading.found), len(reading.problems)) == ((1, 0) if used else (0, 1))
     if used:
-        assert (reading.replicas[0]["vm_id"], reading.replicas[0]["keeper_vm_id"]) == (vm_id, keeper)
+        assert (reading.found[0]["vm_id"], reading.found[0]["keeper_vm_id"]) == (vm_id, keeper)
 
 
 def test_a_copy_that_changed_in_any_way_is_written_anew_and_no_other(records, replicas, host):
@@ -439,7 +439,7 @@ def test_of_two_copies_the_one_that_began_later_counts_then_the_higher_revision(
     order = [at(None, 0), at(None, 5), at(1, 1), at(1, 2), at(1, 10), at(2, 1)]
     for older, newer in itertools.combinations(order, 2):
         replicas.write("web1", "VM-1", newer)
-        before = replicas.read_all().replicas[0]["record"]
+        before = replicas.read_all().found[0]["record"]
         assert replicas.write("web1", "VM-1", older) == (before, before, False)
         replicas.files.unlink(NAME)
         replicas.write("web1", "VM-1", older)
@@ -453,7 +453,7 @@ def test_removing_what_is_not_there_is_no_change(records, replicas):
     assert replicas.write("web1", "VM-1", over) == (None, None, False)
     record = {**over, "phase": "draining"}
     replicas.write("web1", "VM-1", record)
-    before = replicas.read_all().replicas[0]["record"]
+    before = replicas.read_all().found[0]["record"]
     assert replicas.write("web1", "VM-1", over, check_mode=True) == (before, None, True)
     assert replicas.write("web1", "VM-1", over) == (before, None, True)
 
@@ -486,7 +486,7 @@ def test_one_thing_that_is_wrong_makes_a_copy_none(records, replicas, wrong, wor
     with open(path, "w", encoding="utf-8") as stream:
         json.dump({**data, **wrong}, stream)
     reading = replicas.read_all()
-    assert reading.replicas == [] and len(reading.problems) == 1
+    assert reading.found == [] and len(reading.problems) == 1
     assert f"The file {NAME} in {replicas.files.where} is not a usable replica of a record: it {words}" in reading.problems[0]
 
 
@@ -498,4 +498,4 @@ def test_the_vm_id_of_a_copy_is_a_text_or_not_known(records, replicas, vm_id, fo
         data = json.load(stream)
     with open(path, "w", encoding="utf-8") as stream:
         json.dump({**data, "vm_id": vm_id}, stream)
-    assert [one["vm_id"] for one in replicas.read_all().replicas] == [found]
+    assert [one["vm_id"] for one in replicas.read_all().found] == [found]

@@ -38,7 +38,7 @@ def test_a_pruned_record_leaves_one_that_outlives_its_copies(files, host):
     host.pass_time(86401)
     assert change(files, host, check_mode=True, state="pruned")["pruned"] == [EVENT] and present(files) == []
     assert change(files, host, state="pruned")["pruned"] == [EVENT] and present(files) == [NAME]
-    (stone,) = Tombstones(files, host).read_all().tombstones
+    (stone,) = Tombstones(files, host).read_all().found
     assert (stone["event_id"], stone["vm_id"]) == (EVENT, "VM-1") and set(stone) == {"event_id", "vm_id", "at"}
     host.pass_time(LONGEST_SECONDS + 10)
     change(files, host, state="pruned")
@@ -80,7 +80,7 @@ def test_what_is_none_is_told(files, host, content):
     files.make()
     files.write_exclusive(NAME, content)
     reading = Tombstones(files, host).read_all()
-    assert reading.tombstones == [] and NAME in reading.problems[0]
+    assert reading.found == [] and NAME in reading.problems[0]
     change(files, host, state="pruned")
     assert present(files) == [NAME]
 
@@ -109,7 +109,7 @@ def test_one_thing_that_is_wrong_makes_a_tombstone_none(files, host, wrong, word
     files.make()
     files.write_exclusive(NAME, json.dumps({**WHOLE, **wrong}).encode())
     reading = Tombstones(files, host).read_all()
-    assert reading.tombstones == [] and f"The file {NAME} in {files.where} is not a usable tombstone: it {words}" in reading.problems[0]
+    assert reading.found == [] and f"The file {NAME} in {files.where} is not a usable tombstone: it {words}" in reading.problems[0]
     # One that cannot be read is never removed.
     host.pass_time(10 * KEPT_SECONDS)
     Tombstones(files, host).prune()
@@ -141,7 +141,7 @@ def test_a_record_of_which_one_method_acted_outside_is_buried(files, host, outsi
     record = {**empty_record(EVENT), "vm_id": "VM-1", "methods": [{**METHOD, "id": str(number), "outside": value} for number, value in enumerate(outside)]}
     stones = Tombstones(files, host)
     stones.write(record)
-    assert stones.read_all().tombstones == ([{"event_id": EVENT, "vm_id": "VM-1", "at": host.now()}] if buried else [])
+    assert stones.read_all().found == ([{"event_id": EVENT, "vm_id": "VM-1", "at": host.now()}] if buried else [])
 
 
 def test_without_a_folder_there_is_no_tombstone(files, host):

@@ -47,7 +47,7 @@ def test_begun_and_done_and_forgotten(files, host):
 def test_without_its_lease_nothing_is_written(files, host):
     with pytest.raises(LeaseLost):
         mark(files, host, "begun", leased=False)
-    assert ProgressMarks(files, host).read_all().marks == []
+    assert ProgressMarks(files, host).read_all().found == []
     mark(files, host, "begun")
     LeaseStore(files, host).withdraw(RUN)
     with pytest.raises(LeaseLost):
@@ -58,7 +58,7 @@ def test_the_digest_of_the_tasks_stays_with_a_vm_that_is_done_and_no_longer(file
     mark(files, host, "begun")
     assert mark(files, host, "upgraded", digest="a" * 64)["upgrade"]["digest"] == "a" * 64
     assert mark(files, host, "done")["upgrade"]["digest"] == "a" * 64
-    assert ProgressMarks(files, host).read_all().marks[0]["digest"] == "a" * 64
+    assert ProgressMarks(files, host).read_all().found[0]["digest"] == "a" * 64
     # Begun again, it may be with other tasks.
     assert mark(files, host, "begun")["upgrade"]["digest"] is None
     assert mark(files, host, "done")["upgrade"]["digest"] is None
@@ -68,7 +68,7 @@ def test_the_digest_of_the_tasks_stays_with_a_vm_that_is_done_and_no_longer(file
 def test_what_is_no_digest_is_refused(files, host, digest):
     with pytest.raises(RecordsError, match="64 hexadecimal digits"):
         mark(files, host, "upgraded", digest=digest)
-    assert ProgressMarks(files, host).read_all().marks == []
+    assert ProgressMarks(files, host).read_all().found == []
 
 
 def test_a_mark_of_an_earlier_version_has_no_digest_and_is_read(files, host):
@@ -79,7 +79,7 @@ def test_a_mark_of_an_earlier_version_has_no_digest_and_is_read(files, host):
     del content["digest"]
     with open(path, "w") as stream:
         json.dump(content, stream)
-    (found,) = ProgressMarks(files, host).read_all().marks
+    (found,) = ProgressMarks(files, host).read_all().found
     assert (found["state"], found["digest"]) == ("done", None)
 
 
@@ -91,14 +91,14 @@ def test_check_mode_says_it_and_writes_nothing(files, host):
 def test_names_that_differ_in_case_are_two(files, host):
     mark(files, host, "begun")
     mark(files, host, "done", name=NAME.upper())
-    assert [(one["name"], one["state"]) for one in ProgressMarks(files, host).read_all().marks] == [(NAME.upper(), "done"), (NAME, "begun")]
+    assert [(one["name"], one["state"]) for one in ProgressMarks(files, host).read_all().found] == [(NAME.upper(), "done"), (NAME, "begun")]
 
 
 def test_a_mark_that_came_with_an_image_says_nothing_here(files, host):
     mark(files, host, "done", vm_id="VM-1")
-    assert [one["state"] for one in ProgressMarks(files, host, "vm-1").read_all().marks] == ["done"]
+    assert [one["state"] for one in ProgressMarks(files, host, "vm-1").read_all().found] == ["done"]
     reading = ProgressMarks(files, host, "vm-2").read_all()
-    assert reading.marks == []
+    assert reading.found == []
     assert "belongs to VM vm-1" in reading.problems[0]
     assert mark(files, host, "begun", vm_id="VM-2")["changed"]
 
@@ -108,7 +108,7 @@ def test_what_cannot_be_read_is_said_and_never_done(files, host, content):
     files.make()
     files.write_exclusive(progress_mark_name(NAME), content)
     reading = ProgressMarks(files, host).read_all()
-    assert reading.marks == []
+    assert reading.found == []
     assert progress_mark_name(NAME) in reading.problems[0]
     assert mark(files, host, "begun")["upgrade"]["state"] == "begun"
 
