@@ -12,7 +12,17 @@ attributes:
   platform: {description: Target OS/families that can be operated against., support: full, platforms: linux}
 """
 
-    # For modules with an action plugin of the same name.
+    # For modules that an action plugin runs on the host, and whose result it checks.
+    CHECKED = r"""
+options: {}
+attributes:
+  action:
+    description: Has a corresponding action plugin, so some parts of the options can be executed on the controller.
+    support: full
+    details: Only documented keys of documented types of a host's result reach the play.
+"""
+
+    # The same for modules that do it on Windows too.
     EITHER_WAY = r"""
 options: {}
 attributes:

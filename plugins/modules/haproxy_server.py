@@ -22,15 +22,8 @@ options:
   check_first: {type: list, elements: str, default: [], description: "Backends in which a checked server on its way from V(maint) to V(ready) is set to V(drain)
     until a check has succeeded, see RV(reached). HAProxy itself would give it sessions before its first check."}
   timeout: {type: float, default: 5.0, description: Seconds within which HAProxy must have answered each command.}
-extends_documentation_fragment: [maintenance.azure.attributes]
-attributes:
-  action:
-    description: Has a corresponding action plugin, so some parts of the options can be executed on the controller.
-    support: full
-    details: Only documented keys of documented types of a host's result reach the play.
-  check_mode: {support: full}
-  diff_mode: {support: full}
-  idempotent: {support: full}
+extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.checked]
+attributes: {check_mode: {support: full}, diff_mode: {support: full}, idempotent: {support: full}}
 """
 
 EXAMPLES = r"""

@@ -23,12 +23,8 @@ options:
   evict: {type: list, elements: dict, default: [], description: "Pods to evict, each with C(namespace), C(name) and C(uid). One with another uid by now stays."}
   grace_period: {type: int, description: Seconds that an evicted pod has to end. By default what the pod says.}
   timeout: {type: float, default: 10.0, description: Seconds within which the API server must have answered each request.}
-extends_documentation_fragment: [maintenance.azure.attributes]
+extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.checked]
 attributes:
-  action:
-    description: Has a corresponding action plugin, so some parts of the options can be executed on the controller.
-    support: full
-    details: Only documented keys of documented types of a host's result reach the play.
   check_mode: {support: full, details: "The API server is asked whether it would do it (C(dryRun)), and so whether it may be done."}
   diff_mode: {support: full}
   idempotent: {support: full}

@@ -23,13 +23,8 @@ options:
   vm_settings: {type: dict, description: "What belongs to the VM's variables, such as C(respond_endpoint), which then replace the shared options. It stays on
     the controller. A VM that is excluded, or whose facts or settings are wrong, is not asked."}
   settings_of: {type: str, description: "The host that the task is delegated to, whose variables then replace the shared options."}
-extends_documentation_fragment:
-  - maintenance.azure.attributes
-  - maintenance.azure.attributes.either_way
-  - maintenance.azure.attributes.action_group
-  - maintenance.azure.endpoint
-  - maintenance.azure.selection
-  - maintenance.azure.observation
+extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.either_way, maintenance.azure.attributes.action_group,
+  maintenance.azure.endpoint, maintenance.azure.selection, maintenance.azure.observation]
 attributes: {check_mode: {support: full}, diff_mode: {support: partial, details: Of a drain in check mode.}, idempotent: {support: full}}
 """
 

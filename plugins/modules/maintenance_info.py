@@ -17,13 +17,8 @@ description:
   - A request enables Scheduled Events for the VM. See the README of the collection for the consequences.
 notes:
   - Root is not needed where O(records_path) can be read.
-extends_documentation_fragment:
-  - maintenance.azure.attributes
-  - maintenance.azure.attributes.either_way
-  - maintenance.azure.attributes.action_group
-  - maintenance.azure.endpoint
-  - maintenance.azure.selection
-  - maintenance.azure.observation
+extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.either_way, maintenance.azure.attributes.action_group,
+  maintenance.azure.endpoint, maintenance.azure.selection, maintenance.azure.observation]
 attributes:
   check_mode: {support: full, details: In check mode neither the marker nor anything else is written.}
   diff_mode: {support: N/A, details: This module changes nothing.}

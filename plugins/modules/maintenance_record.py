@@ -69,9 +69,7 @@ options:
       name: {type: str, required: true, description: "The upgrade's name, 1 to 100 printable letters."}
       state: {type: str, choices: [begun, upgraded, left, done, absent], required: true, description: How far it is. V(absent) removes the mark.}
       digest: {type: str, description: The SHA-256 of the tasks file with which the VM was upgraded.}
-extends_documentation_fragment:
-  - maintenance.azure.attributes
-  - maintenance.azure.attributes.either_way
+extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.either_way]
 attributes: {check_mode: {support: full}, diff_mode: {support: full}, idempotent: {support: partial, details: A O(stamp) is another time in each run.}}
 """
 

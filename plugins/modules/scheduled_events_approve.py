@@ -18,11 +18,8 @@ notes:
   - Approved does not mean started. Azure may wait for the approval of other VMs on the same hardware.
   - Azure does not show who approved what, so an event that is still V(Scheduled) is approved again by a second run. That does no harm.
   - Root is not needed.
-extends_documentation_fragment:
-  - maintenance.azure.attributes
-  - maintenance.azure.attributes.either_way
-  - maintenance.azure.attributes.action_group
-  - maintenance.azure.endpoint
+extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.either_way, maintenance.azure.attributes.action_group,
+  maintenance.azure.endpoint]
 attributes:
   check_mode: {support: full, details: In check mode the document is read and every check applies; only the approval is not sent.}
   diff_mode: {support: none}

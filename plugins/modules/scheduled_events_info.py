@@ -16,13 +16,8 @@ notes:
   - The first request enables Scheduled Events for the VM. It may take two minutes, events arrive within five minutes, and from then on restarts and redeploys
     asked for in the portal wait up to 15 minutes for an approval. After 24 hours without a request they are disabled again.
   - Root is not needed.
-extends_documentation_fragment:
-  - maintenance.azure.attributes
-  - maintenance.azure.attributes.either_way
-  - maintenance.azure.attributes.action_group
-  - maintenance.azure.attributes.read_only
-  - maintenance.azure.endpoint
-  - maintenance.azure.selection
+extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.either_way, maintenance.azure.attributes.action_group,
+  maintenance.azure.attributes.read_only, maintenance.azure.endpoint, maintenance.azure.selection]
 seealso:
   - module: maintenance.azure.scheduled_events_approve
   - module: maintenance.azure.wait_for_scheduled_event

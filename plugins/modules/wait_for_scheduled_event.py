@@ -23,13 +23,8 @@ notes:
     connection. With C(-v) a line reports the progress every 30 seconds.
   - Ansible's own C(timeout) keyword ends the module without its result. Use O(timeout).
   - Root is not needed.
-extends_documentation_fragment:
-  - maintenance.azure.attributes
-  - maintenance.azure.attributes.either_way
-  - maintenance.azure.attributes.action_group
-  - maintenance.azure.attributes.read_only
-  - maintenance.azure.endpoint
-  - maintenance.azure.selection
+extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.either_way, maintenance.azure.attributes.action_group,
+  maintenance.azure.attributes.read_only, maintenance.azure.endpoint, maintenance.azure.selection]
 options:
   state:
     description:

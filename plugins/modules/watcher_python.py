@@ -15,12 +15,7 @@ description:
     folder or link on the way there, or where others may write one of them. In a folder with the sticky bit, such as C(/tmp), others may write.
 options:
   python: {type: str, required: true, description: "The path of the program, or its name where it is in C(PATH)."}
-extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.read_only]
-attributes:
-  action:
-    description: Has a corresponding action plugin, so some parts of the options can be executed on the controller.
-    support: full
-    details: Only documented keys of documented types of a host's result reach the play.
+extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.checked, maintenance.azure.attributes.read_only]
 """
 
 EXAMPLES = r"""
