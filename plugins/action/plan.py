@@ -162,8 +162,8 @@ class ActionModule(OnController):
         misspelt = _warn(variables, results, hosts) + self._without_effect(variables, [host for host in present if not why_refused(results.facts(host))])
         request = {**request, "settings": _with_clusters(request["settings"], given, results)}
         misspelt += capacity_groups.cluster_warnings(request["settings"].get("clusters"))
-        wrong = near_misses.warnings(load_extra_vars(self._loader))
-        state = pass_loop.begin({**request, "misspelt": misspelt, "wrong_names": wrong}, hosts, present, given, of, time.time(), _ask, results.inventory)
+        wrong_names = near_misses.warnings(load_extra_vars(self._loader))
+        state = pass_loop.begin({**request, "misspelt": misspelt, "wrong_names": wrong_names}, hosts, present, given, of, time.time(), _ask, results.inventory)
         return self._notify(state, variables, is_first=True)
 
     def _without_effect(self, variables: dict[str, t.Any], hosts: list[str]) -> list[str]:
