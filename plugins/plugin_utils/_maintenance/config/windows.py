@@ -13,8 +13,6 @@ from datetime import date, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import Any
 
-from zoneinfo import ZoneInfo, available_timezones
-
 from ..._core import plain_values
 from ..._core.short_forms import some, suggestion
 from ..._core.wrong_input import WrongInput
@@ -198,6 +196,9 @@ def _zone(name: Any) -> tzinfo:
     """Return a time zone. UTC needs no data; all others are read from the controller's, which minimal images lack."""
     if name == "UTC":
         return timezone.utc
+    # A pass whose policy has no other zone does without.
+    from zoneinfo import ZoneInfo, available_timezones
+
     try:
         return ZoneInfo(str(name))
     except (KeyError, ValueError, OSError):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import errno
-import html
 import http.client
 import json
 import os
@@ -184,6 +183,9 @@ class LocalDaemons:
 
 def _forms(secret: str) -> tuple[str, ...]:
     """Return a secret as it stands in a text, in JSON, in a URL and in HTML; nothing for an empty one."""
+    # Each module would load it on each VM, and few drain methods have a secret.
+    import html
+
     found = (secret, json.dumps(secret)[1:-1], quote(secret, safe="", errors="surrogateescape"), html.escape(secret))
     return tuple(dict.fromkeys(filter(None, found)))
 

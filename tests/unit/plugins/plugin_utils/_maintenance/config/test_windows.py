@@ -156,8 +156,8 @@ def test_without_time_zone_data_utc_works_and_a_zone_says_what_to_install(monkey
     def missing(name: str) -> None:
         raise zoneinfo.ZoneInfoNotFoundError(name)
 
-    monkeypatch.setattr(windows, "ZoneInfo", missing)
-    monkeypatch.setattr(windows, "available_timezones", set)
+    monkeypatch.setattr(zoneinfo, "ZoneInfo", missing)
+    monkeypatch.setattr(zoneinfo, "available_timezones", set)
     assert windows.load_windows({"time_zone": "UTC"}) == windows.load_windows({})
     with pytest.raises(WrongInput) as caught:
         windows.load_windows(BERLIN)
