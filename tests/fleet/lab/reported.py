@@ -32,6 +32,8 @@ class Truth:
     """What the platform knows of one event on one VM, in seconds since 1970. None where it did not happen, or where the VM was never told."""
 
     noticed: float | None
+    noticed_at_the_earliest: float | None
+    """The same of whichever VM was told first: then its record begins with held."""
     approved: float | None
     started: float
     """When it was first told that it has started: a VM that was off learns of it after its boot."""
@@ -61,12 +63,14 @@ def truths(lab: Lab, event_id: str) -> dict[str, Truth]:
     approvals = [seconds(one["time"]) for one in asked if one["method"] == "POST" and event_id.lower() in one["body"].lower()]
     off = {one["vm"]: (one["began"], one["ended"]) for one in lab.platform.happened if one["event_id"] == event_id}
     found = {}
+    first_told = min((seconds(one["time"]) for one in asked if one["method"] == "GET" and _status(one, event_id) is not None), default=None)
     for vm in log["created"]["resources"]:
         answers = [(seconds(one["time"]), _status(one, event_id)) for one in asked if one["vm"] == vm and one["method"] == "GET"]
         written = [(when, status) for when, status in answers if when < off[vm][0] - LOST_SECONDS or when > off[vm][1]]
         without = [when for when, status in answers if status is None and when > at["started"]]
         found[vm] = Truth(
             noticed=min((when for when, status in answers if status is not None), default=None),
+            noticed_at_the_earliest=first_told,
             approved=min(approvals, default=None),
             started=min((when for when, status in written if status == "Started"), default=at["started"]),
             started_at_the_earliest=min((when for when, status in answers if status == "Started"), default=at["started"]),
@@ -126,7 +130,7 @@ def _compared(part: dict[str, t.Any], truth: Truth, believed_after: float) -> st
     lags = {phase: None if said is None or true is None else said - true for phase, said, true in known}
     line = f"{part['vm']} {part['event_type']}: " + ", ".join(f"{phase} {_told(lag)}" for phase, lag in lags.items())
     for phase, said, true in known:
-        since = truth.started_at_the_earliest if phase == "started" else true
+        since = getattr(truth, f"{phase}_at_the_earliest", true)
         until = SLACK + (believed_after if phase == "gone" else 0.0)
         assert said is None or true is None or since is None or since - EARLY < said < true + until, f"{line}: {phase}"
     # Of a VM that was off when its event started that is unknown, and called so. An approval by another VM is none of this VM's record.

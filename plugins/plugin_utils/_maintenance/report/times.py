@@ -39,6 +39,8 @@ class Times(TypedDict):
 def times_of(record: Record) -> Times:
     """Return the times of a record."""
     at = {phase: _entered(record, phase) for phase in PHASES}
+    # An event that only other VMs list at first is held before the VM's own document names it.
+    at["noticed"] = record.history[0][1] if record.history else None
     # Of a VM that was still draining the record has these times beside its history.
     at["approved"] = record.approved_at if at["approved"] is None else at["approved"]
     at["started"] = record.started_at if at["started"] is None else at["started"]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -529,7 +530,10 @@ def test_the_tasks_read_what_a_state_keeps_and_there_is_a_file_for_each_thing_to
     tasks = ROLES / "respond" / "tasks"
     shared = [tasks / f"{name}.yml" for name in ("act", "act_only", "by_tasks", "act_drain", "act_recover", "end", "iteration", "nothing")]
     own = [ROLES / "upgrade" / "tasks" / f"{name}.yml" for name in ("pause", "methods", "drain", "recover")]
-    read = set(re.findall(r"__respond_loop\.(\w+)", "".join(path.read_text() for path in shared + own)))
+    # What the pause says, and how long it is.
+    words = yaml.safe_load((ROLES / "respond" / "vars" / "main.yml").read_text())
+    pause = [words["__respond_waits"], words["__respond_sleep"]]
+    read = set(re.findall(r"__respond_loop\.(\w+)", "".join([*(path.read_text() for path in shared + own), *pause])))
     assert {"vms", "stages", "waited", "do"} <= read
     assert read <= {*batch_loop.KEYS, "limits"}
     variables = re.findall(r"__respond_loop\.(\w+)", (ROLES / "upgrade" / "vars" / "main.yml").read_text())

@@ -34,6 +34,14 @@ def test_each_vm_has_a_row_and_the_event_its_whole_id_once() -> None:
     assert timeline({}, "vm") == []
 
 
+@pytest.mark.parametrize("first", ["held", "draining", "started"])
+def test_an_event_is_noticed_when_its_record_begins_with_another_phase(first: str) -> None:
+    """It is held while only other VMs list it; a watcher drains; a VM that was off learns of an event that has started."""
+    again = [(first, -100), ("gone", -30), ("noticed", -20)]
+    _id, _headings, web1 = timeline({"web1": [course(event(), *again)]}, "vm")
+    assert web1.startswith("web1  07:58:20  ")
+
+
 def test_the_word_of_one_vm_approves_nothing_for_another() -> None:
     """Each VM of an event notes first that it is about to be approved."""
     both = event("E1", ("web1", "evil"))

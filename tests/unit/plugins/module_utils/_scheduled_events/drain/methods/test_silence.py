@@ -137,7 +137,7 @@ def test_no_answer_of_an_alertmanager_fails_a_drain_that_does_not_require_it(key
 def test_a_silence_of_all_others_is_none_of_this_vm() -> None:
     one, method = Alertmanager(), SilenceMethod()
     one.silences = [{**OURS, "matchers": [{**MATCHER, "isEqual": False}]}]
-    assert method.check(one.machine(), task()).state == "lost"
+    assert method.check(one.machine(), task(required=True)).state == "lost"
     one.silences = [{**OURS, "matchers": [{key: MATCHER[key] for key in ("name", "value", "isRegex")}]}]
     assert method.check(one.machine(), task()).state == "drained", "older ones know no isEqual"
 
