@@ -85,7 +85,8 @@ def test_each_phase_arrives_by_https_and_by_mail_once(make_lab: Make, known: Aut
     event = lab.simulator.event("Reboot", ["web1", "web2"], started_seconds=180, **FAR)
     output = run(lab, ca=known.certificate, respond_wait=True)
     told = phases(https.texts)
-    assert len(told) == len(set(told)), https.texts
+    # On a busy machine what happens to both may be seen more than a minute apart, and is then told of each.
+    assert len(https.texts) == len(set(https.texts)) and {told.count(word) for word in ("noticed", "drained", "recovered")} == {1}, https.texts
     assert {"noticed", "drained", "approved", "started", "gone", "recovered"} <= set(told), (https.texts, output)
     assert sorted(phases(text for _subject, text in smtp.got)) == sorted(told)
     assert {subject for subject, _text in smtp.got} == {"Azure maintenance"}

@@ -45,6 +45,8 @@ class Notified(TypedDict):
     """How many times something of each VM was handed over."""
     by_tasks: list[str]
     """The phases for which the tasks of respond_notify_tasks were run."""
+    gathers_since: float
+    """Since when notices have been waiting for others; 0 without any."""
     closing: bool
     """Whether the last iteration only records what was delivered."""
 
@@ -60,7 +62,7 @@ class NotifyRequest(TypedDict):
 
 def nothing() -> Notified:
     """Return what a pass begins with."""
-    return {"sent": [], "results": {}, "handed_at": 0.0, "told_of": {}, "by_tasks": [], "closing": False}
+    return {"sent": [], "results": {}, "handed_at": 0.0, "told_of": {}, "by_tasks": [], "gathers_since": 0.0, "closing": False}
 
 
 def collect(notified: Notified, results: Results, now: float) -> Notified:
@@ -93,15 +95,22 @@ def is_due(plan: Mapping[str, Any], notified: Notified, is_end: bool, now: float
     told, passed = {folded(one["event_id"]) for one in found}, now - notified["handed_at"]
     waiting = [one for one in found if notified["told_of"].get(one["host"], 0) < LOUD]
     before = {key.partition("\n")[2] for key in notified["results"]}
-    # That the same has happened to one more VM of an event is not urgent, but for a failure.
-    if not waiting or all(one["word"] not in FAILURES and _key(one).partition("\n")[2] in before for one in waiting):
-        return bool(found) and (is_end or passed >= PAUSES[1 if waiting else 0][1])
+    if not waiting:
+        return bool(found) and (is_end or passed >= PAUSES[0][1])
+    # That something has happened to some VMs of an event, or to one more, is not urgent, but for a failure: the others may follow in a moment.
+    if all(one["is_partial"] or (one["word"] not in FAILURES and _key(one).partition("\n")[2] in before) for one in waiting):
+        return is_end or bool(notified["gathers_since"] and now - notified["gathers_since"] >= PAUSES[1][1])
     alive = [entry for entry in plan["events"] if entry["phase"] != "recovered" or folded(entry["event_id"]) in told]
     count = Counter(host for entry in alive for host in hosts_of(entry))
     # A VM with many events delays no message about the others.
     calm = [entry for entry in alive if any(count[host] <= OF_ONE_VM for host in hosts_of(entry))]
     is_calm = any(folded(entry["event_id"]) in told for entry in calm) and passed >= _pause(len(calm))
     return is_end or is_calm or passed >= _pause(len(alive)) or any(one["word"] in ALARMS for one in waiting)
+
+
+def gathering(plan: Mapping[str, Any], notified: Notified, now: float) -> Notified:
+    """Return it with since when notices have been waiting for others."""
+    return {**notified, "gathers_since": (notified["gathers_since"] or now) if owed(plan, notified) else 0.0}
 
 
 def told_of(plan: Mapping[str, Any], notified: Notified) -> dict[str, int]:

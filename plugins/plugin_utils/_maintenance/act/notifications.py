@@ -82,6 +82,8 @@ class Notice(NamedTuple):
     event_id: str
     word: str
     target: str
+    is_partial: bool = False
+    """Whether other VMs of the event were read that do not say so, perhaps not yet."""
 
     @property
     def key(self) -> str:
@@ -104,7 +106,8 @@ def notices(event_state: EventState, phase: str, settings: Settings) -> list[Not
     phases = [word for word in reached(event_state, phase) if word in settings.notify_phases]
     words = [(word, target, one) for target in settings.notify_targets for word in phases for one in _keepers(event_state, word) if not _is_old(one, word)]
     words += [(word, target, one) for target in settings.notify_failures for word, vms in _alarms(event_state, settings).items() for one in vms]
-    found = [(Notice(participant.host.name, event_id, word, target), participant) for word, target, participant in words]
+    partial = {word for word in phases if word in OWN_WORDS and word not in FAILURES and len(_keepers(event_state, word)) < len(_able(event_state))}
+    found = [(Notice(participant.host.name, event_id, word, target, word in partial), participant) for word, target, participant in words]
     return [one for one, participant in found if not _keeps(participant, one.told)]
 
 

@@ -85,7 +85,21 @@ def test_what_was_told_of_one_vm_in_this_pass_is_told_of_another_when_it_happens
     assert writes == [liar], "only of what was delivered a record says that it was"
     # A failure at once. That the same has happened to another VM of an event, once a minute: many VMs come back one by one.
     assert notifying.is_due(later, notified, False, NOW + 1) == (word == "failed")
-    assert notifying.is_due(later, notified, False, NOW + 60) and notifying.is_due(later, notified, True, NOW + 1)
+    notified = notifying.gathering(later, notified, NOW + 1)
+    assert notifying.is_due(later, notified, False, NOW + 61) and notifying.is_due(later, notified, True, NOW + 1)
+    assert notifying.is_due(later, notified, False, NOW + 60) == (word == "failed")
+
+
+@pytest.mark.parametrize(("liar", "victim"), ORDERS)
+def test_what_some_vms_of_an_event_say_waits_a_minute_for_the_others(liar: str, victim: str) -> None:
+    known = ["noticed ops", "drained ops", "approved ops"]
+    more: dict[str, Any] = {"approving_at": at(-11), "approved_at": at(-10), "started_at": at(-5)}
+    before: notifying.Notified = {**notifying.nothing(), "handed_at": NOW - 900}
+    some, every = (planned(of(liar, "drained", known, **about), of(victim, "started", known, **more)) for about in ({}, more))
+    assert not notifying.is_due(some, before, False, NOW) and notifying.is_due(every, before, False, NOW)
+    then = notifying.gathering(some, before, NOW)
+    assert not notifying.is_due(some, then, False, NOW + 59) and notifying.is_due(some, then, False, NOW + 60), "and no longer"
+    assert notifying.gathering(some, then, NOW + 30) == then and notifying.gathering({**some, "notices": []}, then, NOW)["gathers_since"] == 0
 
 
 @pytest.mark.parametrize(("liar", "victim"), ORDERS)
