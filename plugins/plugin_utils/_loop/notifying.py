@@ -161,10 +161,11 @@ def _of_target(
 
 def _words(entry: Mapping[str, Any], notices: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return the words that are told of an event, each with its VMs: where it holds for the whole event, with those that were not read, too."""
-    told: dict[str, set[str]] = {}
+    told: dict[str, list[str]] = {}
     for one in notices:
-        told.setdefault(one["word"], set()).add(one["host"])
-    return {word: [host for host in entry["hosts"] if host in vms or (word not in OWN_WORDS and host in entry["unknown"])] for word, vms in told.items()}
+        told.setdefault(one["word"], []).append(one["host"])
+    unread = [host for host in entry["hosts"] if host in entry["unknown"]]
+    return {word: list(dict.fromkeys([*hosts, *(unread if word not in OWN_WORDS else ())])) for word, hosts in told.items()}
 
 
 def _of_event(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]], text: Text, now: float) -> str:

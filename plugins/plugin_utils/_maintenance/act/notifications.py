@@ -38,8 +38,13 @@ def lead(event_state: EventState) -> Participant | None:
     return next(iter(_able(event_state)), None)
 
 
+def _hit(event_state: EventState) -> list[Participant]:
+    """Return the VMs that it names, or has named by their own records: that another VM lists it without their names hides nothing."""
+    return [one for one in event_state.participants if one.named or (one.record is not None and one.host.own_name in one.record.event.names)]
+
+
 def _able(event_state: EventState) -> list[Participant]:
-    return [participant for participant in event_state.hit if participant.ok and (participant.record is not None or participant.listed)]
+    return [participant for participant in _hit(event_state) if participant.ok and (participant.record is not None or participant.listed)]
 
 
 def _says(participant: Participant, word: str) -> bool:
@@ -71,7 +76,7 @@ def untold(event_state: EventState, phase: str) -> list[str]:
 def reached(event_state: EventState, phase: str) -> list[str]:
     """Return the phases that were reached, in order."""
     found = {"noticed", phase} - {"approved", "started"}
-    found.update(word for word in ("approved", "started", "gone") if any(_says(one, word) for one in event_state.hit))
+    found.update(word for word in ("approved", "started", "gone") if any(_says(one, word) for one in _hit(event_state)))
     return [word for word in NOTIFIED_PHASES if word in found]
 
 
@@ -129,7 +134,7 @@ def delivered(event_state: EventState, settings: Settings) -> list[WriteRecord]:
 
 def _has_run(event_state: EventState, word: str, settings: Settings) -> bool:
     """Return whether the tasks of operators have run in this pass for a phase of the whole event: then it is recorded on all of its VMs."""
-    return word not in FAILURES and any(_keeps(one, word) and _was_taken(event_state, one, word, settings) for one in event_state.hit)
+    return word not in FAILURES and any(_keeps(one, word) and _was_taken(event_state, one, word, settings) for one in _hit(event_state))
 
 
 def _was_taken(event_state: EventState, participant: Participant, word: str, settings: Settings) -> bool:
@@ -138,7 +143,7 @@ def _was_taken(event_state: EventState, participant: Participant, word: str, set
 
 def _alarms(event_state: EventState, settings: Settings) -> dict[str, list[Participant]]:
     """Return the VMs that have failed for good, and those that are held near their deadline, unless an operator lets it come."""
-    found = {"given_up": [participant for participant in event_state.hit if participant.exhausted]}
+    found = {"given_up": [participant for participant in _hit(event_state) if participant.exhausted]}
     override, near = event_state.override, LATE_SECONDS + settings.pass_interval
     if override is not None and override.action == "let_it_come":
         return found
@@ -166,7 +171,7 @@ def _is_old(participant: Participant, word: str) -> bool:
 
 def actions(event_state: EventState, phase: str, settings: Settings) -> list[Notify]:
     """Return one action for each phase that this run has not tried yet; of a failure one for each VM that has it."""
-    if not event_state.hit or not event_state.ours:
+    if not event_state.ours:
         return []
     found = []
     for word, owing in _owed(event_state, phase, settings):

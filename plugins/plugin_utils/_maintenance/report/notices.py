@@ -56,7 +56,7 @@ def message(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]], now: f
     """Return the sentence for the last of these phases of one event, with the event and the phases at its end."""
     about = {**entry, "hosts": vms(entry, words)}
     named = ", ".join(word for word in WORDS if word in words)
-    return f"{plain(_sentence(about, main(words), now), _vms(entry))} [event {plain(short_id(str(entry['event_id'])))}: {named}]"
+    return f"{plain(_sentence(about, main(words), now), [*_vms(entry), *about['hosts']])} [event {plain(short_id(str(entry['event_id'])))}: {named}]"
 
 
 def digest(changes: Sequence[tuple[Mapping[str, Any], Mapping[str, Sequence[str]]]], now: float) -> str:

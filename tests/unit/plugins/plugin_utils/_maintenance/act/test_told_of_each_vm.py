@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import notifying
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act.notifications import ALARMS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import NOTIFIED_PHASES
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import notices as sentences
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, at, event, plan, record, vm
 
@@ -95,11 +99,11 @@ def test_what_some_vms_of_an_event_say_waits_a_minute_for_the_others(liar: str, 
     known = ["noticed ops", "drained ops", "approved ops"]
     more: dict[str, Any] = {"approving_at": at(-11), "approved_at": at(-10), "started_at": at(-5)}
     before: notifying.Notified = {**notifying.nothing(), "handed_at": NOW - 900}
-    some, every = (planned(of(liar, "drained", known, **about), of(victim, "started", known, **more)) for about in ({}, more))
-    assert not notifying.is_due(some, before, False, NOW) and notifying.is_due(every, before, False, NOW)
-    then = notifying.gathering(some, before, NOW)
-    assert not notifying.is_due(some, then, False, NOW + 59) and notifying.is_due(some, then, False, NOW + 60), "and no longer"
-    assert notifying.gathering(some, then, NOW + 30) == then and notifying.gathering({**some, "notices": []}, then, NOW)["gathers_since"] == 0
+    partly, every = (planned(of(liar, "drained", known, **about), of(victim, "started", known, **more)) for about in ({}, more))
+    assert not notifying.is_due(partly, before, False, NOW) and notifying.is_due(every, before, False, NOW)
+    then = notifying.gathering(partly, before, NOW)
+    assert not notifying.is_due(partly, then, False, NOW + 59) and notifying.is_due(partly, then, False, NOW + 60), "and no longer"
+    assert notifying.gathering(partly, then, NOW + 30) == then and notifying.gathering({**partly, "notices": []}, then, NOW)["gathers_since"] == 0
 
 
 @pytest.mark.parametrize(("liar", "victim"), ORDERS)
@@ -184,3 +188,47 @@ def test_tasks_run_once_for_an_event_and_it_is_recorded_on_all_of_its_vms() -> N
     assert (tasks_of(again), recorded(again)) == (["vm2"], [])
     ran["notified"]["vm2\ne1 drained"] = "taken"
     assert tasks_of(planned(of("vm1", "drained", []), of("vm2", "drained", []), **TASKS, **ran)) == []
+
+
+# --- Any lie ---
+
+VICTIMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "noticed": ("noticed", {}),
+    "failed": ("failed", {}),
+    "approved": ("approved", {"approving_at": at(-11), "approved_at": at(-10)}),
+    "started": ("started", {"approving_at": at(-11), "approved_at": at(-10), "started_at": at(-5)}),
+    "gone": ("gone", {"approving_at": at(-11), "approved_at": at(-10), "started_at": at(-5), "outcome": "completed"}),
+}
+
+
+def a_liar(dice: random.Random) -> dict[str, Any]:
+    """A VM of event E1 that says anything of it, and lists others."""
+    its_event = event(
+        "E1", dice.choice((BOTH, ("vm1", "vm2", "vm3"), ("liar",), ())), dice.choice(("Scheduled", "Started")), due=dice.choice((None, -5, 60, 900))
+    )
+    own = [event(f"{dice.choice('AZ')}{number}", ("liar", *BOTH)) for number in range(dice.choice((0, 0, 1, 5, 300)))]
+    stamps = {key: dice.choice((None, at(-9000), at(-5), at(9000))) for key in ("approving_at", "approved_at", "started_at")}
+    history = [{"phase": dice.choice(PHASES), "at": at(dice.choice((-9000, -50, 0, 9000)))} for _number in range(dice.randrange(4))]
+    lie = record(
+        dice.choice(PHASES), its_event, told=dice.choice(([], EVERY_WORD)), history=history, outcome=dice.choice((None, "completed", "cancelled")), **stamps
+    )
+    lie["untold"] = dice.choice((None, {word: {"since": at(-9000), "run": "run2"} for word in NOTIFIED_PHASES}))
+    return vm(dice.choice(BOTH), [*own, *([its_event] if dice.random() < 0.8 else [])], [lie] if dice.random() < 0.8 else [])
+
+
+@settings(max_examples=150, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@given(some.integers(0, 2**32))
+def test_whatever_a_vm_says_of_an_event_the_others_are_told_of_by_name(seed: int) -> None:
+    dice = random.Random(seed)
+    liar, word = a_liar(dice), dice.choice(list(VICTIMS))
+    host = next(one for one in BOTH if one != liar["host"])
+    phase, more = VICTIMS[word]
+    victim = of(host, phase, [], listed=word != "gone", **more)
+    found = planned(liar, victim, notify=True, run={"id": "run2", "who": "x"})
+    its = {one["word"] for one in found["notices"] if (one["host"], one["event_id"].lower()) == (host, "e1")}
+    assert {"noticed", word} <= its, (its, found["events"])
+    for pairs in notifying.messages(found, notifying.nothing(), lambda _entry, _word, text: text, NOW).values():
+        names = [(message["text"], {key.partition("\n")[0] for key in keys}) for message, keys in pairs]
+        assert all(name in text or "more" in text for text, told in names for name in told), names
+    if word == "failed":
+        assert host in tasks_of(found, "failed")
