@@ -56,3 +56,10 @@ def test_a_url_that_lacks_a_part_is_found(monkeypatch: pytest.MonkeyPatch) -> No
     # The three parts of a webhook of Slack in braces are one part.
     monkeypatch.setitem(SECRETS, "file:/run/secrets/slack", "T0NOTREAL/B0NOTREAL/NOTAREALTOKENNOTAREALTOK")
     assert accepted("slack://{file:/run/secrets/slack}/#ops", monkeypatch) is None
+
+
+def test_no_example_of_tasks_gives_a_vm_the_secrets_of_operators() -> None:
+    pages = [PAGE, (ROOT / "docs" / "drain-methods.md").read_text(encoding="utf-8").partition("For Icinga, Zabbix and Nagios")[2].partition("\n## ")[0]]
+    blocks = [yaml.safe_load(block) for page in pages for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
+    tasks = [task for block in blocks if isinstance(block, list) for task in block]
+    assert len(tasks) == 4 and all(task["delegate_to"] in ("localhost", "nagios.example.com") for task in tasks)
