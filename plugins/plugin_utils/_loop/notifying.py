@@ -169,7 +169,7 @@ def _words(entry: Mapping[str, Any], notices: Sequence[Mapping[str, Any]]) -> di
 
 
 def _of_event(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]], text: Text, now: float) -> str:
-    return text({**entry, "hosts": sentences.vms(entry, words)}, sentences.main(words), sentences.message(entry, words, now))
+    return text(sentences.about(entry, words), sentences.main(words), sentences.message(entry, words, now))
 
 
 def _message(text: str, words: Collection[str]) -> dict[str, str]:

@@ -47,16 +47,21 @@ def main(words: Collection[str]) -> str:
     return found[0] if found[0] in ALARMS else found[-1]
 
 
-def vms(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """Return the VMs that the sentence of an event is about. C(words) has those of each word."""
-    return words[main(words)] or _vms(entry)
+def about(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return an event with the VMs that its sentence is about, and with their reason: that of another says whose it is. C(words) has the VMs of each word."""
+    hosts, reason = words[main(words)] or _vms(entry), entry["reason"]
+    failures = [(part["host"], one["detail"]) for part in entry["parts"] for one in part["blockers"] if one["kind"] == "failed"]
+    if main(words) in FAILURES:
+        reason = next((detail for host, detail in failures if host in hosts), reason)
+    others = [host for host, detail in failures if detail == reason]
+    return {**entry, "hosts": hosts, "reason": f"{others[0]}: {reason}" if others and not set(others) & set(hosts) else reason}
 
 
 def message(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]], now: float) -> str:
     """Return the sentence for the last of these phases of one event, with the event and the phases at its end."""
-    about = {**entry, "hosts": vms(entry, words)}
+    its = about(entry, words)
     named = ", ".join(word for word in WORDS if word in words)
-    return f"{plain(_sentence(about, main(words), now), [*_vms(entry), *about['hosts']])} [event {plain(short_id(str(entry['event_id'])))}: {named}]"
+    return f"{plain(_sentence(its, main(words), now), [*_vms(entry), *its['hosts']])} [event {plain(short_id(str(entry['event_id'])))}: {named}]"
 
 
 def digest(changes: Sequence[tuple[Mapping[str, Any], Mapping[str, Sequence[str]]]], now: float) -> str:
@@ -85,8 +90,7 @@ def _number(entries: Iterable[Mapping[str, Any]]) -> int:
 
 
 def _sentence(entry: Mapping[str, Any], word: str, now: float) -> str:
-    kind, vms = str(entry["event_type"]), _subject(entry)
-    reason = printable((word in FAILURES and _failure(entry)) or entry["reason"] or "no reason given", LONGEST_REASON)
+    kind, vms, reason = str(entry["event_type"]), _subject(entry), printable(entry["reason"] or "no reason given", LONGEST_REASON)
     be = "is" if len(_vms(entry)) == 1 else "are"
     at = _at(entry["not_before"], now)
     if word == "noticed":
@@ -105,12 +109,6 @@ def _sentence(entry: Mapping[str, Any], word: str, now: float) -> str:
         "gone": f"{vms}: the {_name(kind)} is over ({_outcome(entry) or 'outcome not known'}); being put back",
         "recovered": f"{vms} {be} back in service, the {_name(kind)} is over",
     }[word]
-
-
-def _failure(entry: Mapping[str, Any]) -> str | None:
-    """Return why the first of the VMs failed: what another VM gives as its reason is none of these."""
-    parts = [part for part in entry["parts"] if part["host"] in entry["hosts"]]
-    return next((one["detail"] for part in parts for one in part["blockers"] if one["kind"] == "failed"), None)
 
 
 def _outcome(entry: Mapping[str, Any]) -> str | None:

@@ -128,6 +128,17 @@ def test_no_vm_hides_by_what_happens_to_it_what_is_told_of_another(liar: str, vi
 
 
 @pytest.mark.parametrize(("liar", "victim"), ORDERS)
+def test_the_reason_of_another_vm_says_whose_it_is(liar: str, victim: str) -> None:
+    its_event = event("E1", (*BOTH, "stranger"), due=60)
+    vms = [vm(liar, [its_event], [record("failed", its_event, told=EVERY_WORD, reason="all is well")]), vm(victim, [its_event], [])]
+    found = planned(*vms, on_drain_failure="hold")
+    (text,) = texts(found, "pager")
+    assert text.startswith(f"{victim}: reboot") and f"is held: {liar}: the drain failed; its record says: all is well." in text
+    fields = notifying.messages(found, notifying.nothing(), lambda entry, word, _text: f"{word} {entry['hosts']} {entry['reason']}", NOW)["pager"]
+    assert [message["text"] for message, _keys in fields] == [f"held_late ['{victim}'] {liar}: the drain failed; its record says: all is well"]
+
+
+@pytest.mark.parametrize(("liar", "victim"), ORDERS)
 def test_how_an_event_ended_is_the_word_of_each_vm(liar: str, victim: str) -> None:
     over: dict[str, Any] = {"approving_at": at(-11), "approved_at": at(-10), "started_at": at(-5), "listed": False}
     known = ["noticed ops", "approved ops", "started ops"]
