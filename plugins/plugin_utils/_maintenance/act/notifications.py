@@ -60,8 +60,8 @@ def _says(participant: Participant, word: str) -> bool:
 
 
 def _keepers(event_state: EventState, word: str) -> list[Participant]:
-    """Return the VMs for which a word holds. Each record keeps whether it was told, so that no VM hides what is said of another."""
-    return [one for one in _able(event_state) if _says(one, word)] or list(filter(None, [lead(event_state)]))
+    """Return the VMs for which a word holds: what has happened to a VM, also by its last observation. Each record keeps whether it was told of its VM."""
+    return [one for one in _hit(event_state) if _says(one, word) and (one.record is not None or one.listed) and (one.ok or word in OWN_WORDS)]
 
 
 def _keeps(participant: Participant, told: str) -> bool:
@@ -124,7 +124,7 @@ def delivered(event_state: EventState, settings: Settings) -> list[WriteRecord]:
             for participant in _keepers(event_state, word):
                 one = Notice(participant.host.name, event_id, word, target)
                 is_told = settings.notified.get(one.key) == "delivered" if target else _has_run(event_state, word, settings)
-                if is_told and participant.record is not None and one.told not in participant.record.told:
+                if is_told and participant.ok and participant.record is not None and one.told not in participant.record.told:
                     done.setdefault(participant.host.name, []).append(one.told)
     return [
         WriteRecord(host=host, event_id=event_id, reason=f"told: {', '.join(words)}", changes={"told": words}, stamp=[], event=None, lease=None)
@@ -199,7 +199,8 @@ def _owed(event_state: EventState, phase: str, settings: Settings) -> list[tuple
     """
     found = []
     for word in untold(event_state, phase):
-        owing = [] if _has_run(event_state, word, settings) else [one for one in _keepers(event_state, word) if not _keeps(one, word)]
+        known = [one for one in _keepers(event_state, word) if one.ok] or _able(event_state)[:1]
+        owing = [] if _has_run(event_state, word, settings) else [one for one in known if not _keeps(one, word)]
         found.append((word, owing if word in FAILURES else owing[:2]))
     return found
 

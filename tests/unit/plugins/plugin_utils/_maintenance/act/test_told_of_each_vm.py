@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import notifying
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import notifications
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act.notifications import ALARMS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import NOTIFIED_PHASES
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES
@@ -158,6 +159,19 @@ def test_no_vm_says_for_another_that_it_is_held_near_its_deadline(liar: str, vic
 def test_a_vm_that_was_not_read_is_named_where_all_of_the_event_are_told_of() -> None:
     found = planned(of("vm1", "drained", ["drained ops"]), {"host": "vm2", "state": "unreachable", "error": "timed out"})
     assert [text for text in texts(found) if text.startswith("vm1, vm2 ")]
+
+
+def test_the_failure_of_a_vm_that_is_not_read_any_more_is_told_by_its_name() -> None:
+    gone = of("vm2", "failed", [], reason="disk full")
+    silent = {"host": "vm2", "state": "unreachable", "error": "timed out", "last_observation": gone["observation"]}
+    found = planned(of("vm1", "drained", ["noticed ops", "drained ops"]), silent, on_drain_failure="hold")
+    assert [text for text in texts(found) if text.startswith("vm2: failed")] and not [text for text in texts(found) if text.startswith("vm1: failed")]
+    both = planned(of("vm1", "failed", []), silent, on_drain_failure="hold")
+    assert [one["host"] for one in both["notices"] if one["word"] == "failed"] == ["vm1", "vm2"]
+    told = dict.fromkeys([notifications.Notice(**one).key for one in found["notices"]], "delivered")
+    again = planned(of("vm1", "drained", ["noticed ops", "drained ops"]), silent, on_drain_failure="hold", notified=told)
+    assert not [one for one in again["actions"] if one["host"] == "vm2"], "nothing is written on a VM that was not read"
+    assert tasks_of(planned(of("vm1", "drained", []), silent, on_drain_failure="hold", **TASKS), "failed") == ["vm1"]
 
 
 def test_no_vm_takes_the_places_of_notices_about_another() -> None:
