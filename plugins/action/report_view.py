@@ -64,7 +64,8 @@ class ActionModule(OnController):
 
     def _refuse_wrong(self, arguments: t.Mapping[str, t.Any], variables: t.Mapping[str, t.Any], hosts: int) -> None:
         """Raise ValueError for options that are wrong, before any VM is asked, and for names that are almost an option's: nothing would be archived."""
-        load_limits("report_archive_limits", arguments["limits"])
+        if 0 in (load_limits("report_archive_limits", arguments["limits"]) or {}).values():
+            raise ValueError("report_archive_limits: with a limit of 0 the archive would keep nothing; leave report_archive_path out instead")
         extra = set(map(str, load_extra_vars(self._loader)))
         misspelt = near_misses.refused(extra, set(variables) - set(mapping(variables.get("ansible_facts"))))
         if why := play_keywords.refused_around_all(self._task, hosts) or misspelt or wrong_report(variables, self._templar.template):

@@ -202,7 +202,8 @@ class CallbackModule(Default):
         self._print_unreachable(result)
 
     def _print_unreachable(self, result: t.Any) -> None:
-        host = result._host.get_name()
+        # A task for one host may run on another, which is the one that cannot be reached.
+        host = str(mapping(result._result.get("_ansible_delegated_vars")).get("ansible_delegated_host") or result._host.get_name())
         reason = printable(result._result.get("msg") or "") or "no reason given"
         if self._repeats.is_new(("unreachable", host), reason):
             self._display.display(f"{host} cannot be reached: {reason}", color=C.COLOR_UNREACHABLE)

@@ -47,6 +47,11 @@ def test_limits_of_an_archive_that_are_none(limits: Any) -> None:
     assert found["failed"] and found["msg"].startswith(words) and found["msg"].endswith(f", not {limits!r}")
 
 
+@pytest.mark.parametrize("name", ["entries", "bytes", "days"])
+def test_limits_with_which_an_archive_would_lose_all(name: str) -> None:
+    assert begin({}, limits={name: "0"})["msg"].startswith("report_archive_limits: with a limit of 0 the archive would keep nothing; ")
+
+
 @pytest.mark.parametrize("given", [{"a": 1}, 5, [5], ["x.html", None]])
 def test_files_of_a_report_that_are_none(given: Any) -> None:
     assert begin({}, file=given)["msg"] == f"report_file must be a list of files, or text with commas, not {given!r}"

@@ -149,6 +149,14 @@ def test_a_paused_fleet_is_one_line_for_a_play(printed: Printed) -> None:
     assert list(printed) == [f"Paused by {SHOWN}"]
 
 
+def test_the_host_that_cannot_be_reached_is_the_one_where_the_task_runs(printed: Printed) -> None:
+    printed.clear()
+    callback = CallbackModule()
+    for _host in range(2):
+        callback.v2_runner_on_unreachable(a_result({"msg": "no route", "_ansible_delegated_vars": {"ansible_delegated_host": "bastion"}}))
+    assert printed.lines() == ["bastion cannot be reached: no route"]
+
+
 def test_an_unreachable_host_is_said_again_only_after_it_answered(printed: Printed) -> None:
     printed.clear()
     callback = CallbackModule()
