@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from .._core import plain_values
+from .._core.short_forms import grouped
 from .._core.wrong_input import WrongInput
 from .._drain.orders.vm_actions import Taken
 from .._maintenance import planner
@@ -374,8 +375,8 @@ def _with_refused_drains(plan: dict[str, Any], assigned: Mapping[str, Taken], re
     """Return the plan with the drains that would be refused, or could not be asked: a rehearsal that ends well must have found none."""
     answers = {host: plain_values.mapping(results(host).drained) for host in assigned}
     words = {"failed": "its drain would be refused", "unreachable": "what its drain would do is not known"}
-    refused = [f"{host}: {words[answer['state']]}: {answer.get('error')}" for host, answer in answers.items() if answer.get("state") in words]
-    return {**plan, "fails": [*plan["fails"], *refused]}
+    refused = [(host, [f"{words[answer['state']]}: {answer.get('error')}"]) for host, answer in answers.items() if answer.get("state") in words]
+    return {**plan, "fails": [*plan["fails"], *grouped(refused)]}
 
 
 def _with_problem(plan: dict[str, Any], problem: str) -> dict[str, Any]:

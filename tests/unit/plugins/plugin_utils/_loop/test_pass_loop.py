@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import pass_loop
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import (
     DO,
     OWN,
@@ -209,6 +210,13 @@ def test_in_check_mode_each_drain_is_asked_once_and_one_that_would_be_refused_fa
     assert (its.state["do"], asked["action"], its.state["actions"], its.state["contact"]) == ("by_tasks", "drain", {}, ["vm1"])
     its.drained["vm1"] = {"state": state, "error": "no quorum"}
     assert (its.go_on()["do"], its.state["plan"]["fails"], len(its.planned)) == ("end", fails, 2)
+
+
+def test_in_check_mode_what_many_drains_are_refused_for_is_said_once() -> None:
+    drained = {"state": "failed", "error": "no quorum"}
+    hosts: Any = {f"vm{number}": {} for number in range(3)}
+    found = pass_loop._with_refused_drains({"fails": []}, hosts, lambda _host: HostResults(None, None, None, {}, drained))
+    assert found["fails"] == ["vm0, vm1, vm2: its drain would be refused: no quorum"]
 
 
 def test_in_check_mode_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
