@@ -89,7 +89,7 @@ def _files(given: t.Any) -> list[pathlib.Path]:
     names = [one.strip() for one in given.split(",")] if isinstance(given, str) else list(given) if isinstance(given, (list, tuple)) else [None]
     if not all(isinstance(name, str) for name in names):
         raise ValueError(f"report_file must be a list of files, or text with commas, not {given!r}")
-    found = [pathlib.Path(name).expanduser() for name in names if name]
+    found = [pathlib.Path(name).expanduser().absolute() for name in names if name]
     for path in found:
         if path.suffix.lower() not in FORMS:
             raise ValueError(f"report_file {str(path)!r}: its name must end with {', '.join(FORMS)}")

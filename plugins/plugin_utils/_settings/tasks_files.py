@@ -51,7 +51,7 @@ def checked(option: str, name: str, folders: Sequence[str], load: Load, known: K
     except Exception:  # noqa: BLE001  of any kind, and its text has lines of the file
         raise WrongInput(f"{where}, and that is no YAML, or cannot be read") from None
     if not _are_tasks(content, known):
-        raise WrongInput(f"{where}, and that is no list of tasks")
+        raise WrongInput(f"{where}, and that is no list of tasks, or a task of it names no module that Ansible knows")
     return path
 
 

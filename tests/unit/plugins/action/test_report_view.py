@@ -99,6 +99,12 @@ def test_no_fact_of_a_vm_is_taken_for_a_misspelt_option() -> None:
     assert list(begin({"report_fiel": 1, "ansible_facts": {"report_fiel": 1}})["shares"]) == ["web1"]
 
 
+def test_where_a_file_is_written_is_said_in_full(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = run_action(report_view, {"own": "read", "file": "march.csv"}, {"hostvars": HOSTS, "ansible_play_hosts_all": ["web1"]}, check_mode=False)
+    assert found["lines"][-1] == f"Written: {tmp_path / 'march.csv'}"
+
+
 @pytest.mark.parametrize("check_mode", [False, True])
 def test_check_mode_writes_no_file_and_says_so(tmp_path: pathlib.Path, check_mode: bool) -> None:
     path = tmp_path / "march.html"

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import os
+import pathlib
 from typing import Any
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import tasks_files
 
 
@@ -33,3 +35,9 @@ def test_task_files_are_beside_the_playbook_or_the_inventory_or_where_ansible_wa
 def test_methods_are_those_of_the_collection_then_those_of_an_operator(own: Any, folders: list[str]) -> None:
     found = tasks_files.method_folders({"playbook_dir": "/play"}, own)
     assert found == [tasks_files.METHODS, *folders] and os.path.isfile(os.path.join(found[0], "haproxy", "check.yml"))
+
+
+def test_a_module_that_is_not_known_is_a_reason(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "notify.yml").write_text("")
+    with pytest.raises(WrongInput, match="or a task of it names no module that Ansible knows"):
+        tasks_files.checked("respond_notify_tasks", str(tmp_path / "notify.yml"), [], lambda _path: [{"debgu": {}}], lambda word: word == "debug")
