@@ -163,7 +163,8 @@ class ActionModule(OnController):
         request = {**request, "settings": _with_clusters(request["settings"], given, results)}
         misspelt += capacity_groups.cluster_warnings(request["settings"].get("clusters"))
         wrong_names = near_misses.warnings(load_extra_vars(self._loader))
-        state = pass_loop.begin({**request, "misspelt": misspelt, "wrong_names": wrong_names}, hosts, present, given, of, time.time(), _ask, results.inventory)
+        request = {**request, "misspelt": misspelt, "wrong_names": wrong_names}
+        state = pass_loop.begin(request, hosts, present, given, of, time.time(), _ask, results.inventory)
         return self._notify(state, variables, is_first=True)
 
     def _without_effect(self, variables: dict[str, t.Any], hosts: list[str]) -> list[str]:
@@ -242,7 +243,7 @@ class ActionModule(OnController):
         request, settings = state["request"]["notify"], state["request"]["settings"]
         if request["wrong"]:
             return _with_failures(state, [request["wrong"]])
-        if not (settings.get("notify_targets") or settings.get("notify_failures") or state["notified"]["by_tasks"]):
+        if not (settings.get("notify_targets") or settings.get("notify_failures")):
             return state
         is_over = state["do"] == "end" or not state["request"]["runs_commands"]
         if is_first and request["test"]:
@@ -253,7 +254,6 @@ class ActionModule(OnController):
             told_of = notifying.told_of(state["plan"], state["notified"])
             state = self._hand_over(state, notifying.messages(state["plan"], state["notified"], self._text(variables), now), variables)
             state = {**state, "notified": {**state["notified"], "told_of": told_of}}
-        state = {**state, "notified": notifying.gathering(state["plan"], state["notified"], now)}
         return _recorded(_waited(state, now + request["seconds"] + notifier.MARGIN)) if is_over and not state["notified"]["closing"] else state
 
     def _hand_over(self, state: pass_loop.State, messages: t.Mapping[str, t.Any], variables: dict[str, t.Any]) -> pass_loop.State:
