@@ -103,8 +103,10 @@ def overview(events: Sequence[Mapping[str, Any]], all_events: bool = False) -> l
     found = ranked if all_events else in_turn(ranked, lambda item: {host for event in item[1] for host in hosts_of(event)}, REASONS)
     lines += [_reason_line(phase, reason, alike) for (phase, reason), alike in found]
     lines += [f"{len(ranked) - len(found)} more reasons that events share."] if len(ranked) > len(found) else []
-    told = by_time if all_events else few_of_each(by_time, hosts_of, NEXT_OF_ONE_VM)[0][:NEXT]
-    lines.append("All by time:" if all_events else f"The next {len(told)} by time:")
+    # Of what is over nothing comes next.
+    told = by_time if all_events else few_of_each([one for one in by_time if one["phase"] != "recovered"], hosts_of, NEXT_OF_ONE_VM)[0][:NEXT]
+    if told:
+        lines.append("All by time:" if all_events else f"The next {len(told)} by time:")
     lines += [_short_line(event, _key(event) in shared) for event in told]
     if len(told) < len(events):
         lines.append(

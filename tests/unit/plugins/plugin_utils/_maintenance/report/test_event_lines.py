@@ -78,6 +78,16 @@ def test_of_many_failures_and_actions_each_reason_has_one_line(number: int) -> N
     assert len(would_lines(plan(*fleet(number)))) == actions
 
 
+def test_of_many_events_that_are_over_the_next_are_not_told_and_the_tables_have_an_end() -> None:
+    over = [vm(f"vm{one:03d}", [], [record("recovered", event(f"E{one:03d}", (f"vm{one:03d}",)), outcome="completed")]) for one in range(25)]
+    found = {**plan(*over), "ended": [f"E{one:03d}" for one in range(25)]}
+    lines = status(found, all_events=False)
+    assert lines[0] == "25 events: 25 recovered; 25 Reboot." and not [line for line in lines if NUMBERED.match(line) or "by time" in line]
+    assert len([line for line in lines if "times in UTC" in line]) == 20
+    assert lines[-1] == "5 more events are over: playbook maintenance.azure.report has their times."
+    assert len([line for line in status(found, all_events=True) if NUMBERED.match(line)]) == 25
+
+
 def test_what_is_over_comes_last() -> None:
     over = vm("old", [], [record("recovered", event("O1", ("old",)), outcome="completed", missing_since="2027-01-15T07:59:00Z")])
     lines = [line for line in status(plan(over, *fleet(20)), all_events=True) if NUMBERED.match(line)]
