@@ -243,7 +243,7 @@ class ActionModule(OnController):
         request, settings = state["request"]["notify"], state["request"]["settings"]
         if request["wrong"]:
             return _with_failures(state, [request["wrong"]])
-        if not (settings.get("notify_targets") or settings.get("notify_failures")):
+        if not (settings.get("notify_targets") or settings.get("notify_failures") or state["notified"]["by_tasks"]):
             return state
         is_over = state["do"] == "end" or not state["request"]["runs_commands"]
         if is_first and request["test"]:
@@ -254,6 +254,7 @@ class ActionModule(OnController):
             told_of = notifying.told_of(state["plan"], state["notified"])
             state = self._hand_over(state, notifying.messages(state["plan"], state["notified"], self._text(variables), now), variables)
             state = {**state, "notified": {**state["notified"], "told_of": told_of}}
+        state = {**state, "notified": notifying.gathering(state["plan"], state["notified"], now)}
         return _recorded(_waited(state, now + request["seconds"] + notifier.MARGIN)) if is_over and not state["notified"]["closing"] else state
 
     def _hand_over(self, state: pass_loop.State, messages: t.Mapping[str, t.Any], variables: dict[str, t.Any]) -> pass_loop.State:

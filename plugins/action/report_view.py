@@ -9,6 +9,7 @@ import re
 import time
 import typing as t
 
+from ansible.utils.display import Display
 from ansible.utils.vars import load_extra_vars
 
 from ..plugin_utils._actions.on_controller import OnController
@@ -19,9 +20,8 @@ from ..plugin_utils._maintenance.core import timestamps
 from ..plugin_utils._report import tables
 from ..plugin_utils._report.page import page
 from ..plugin_utils._report.report import Answers, Report, is_answer, make, window
-from ..plugin_utils._settings import near_misses, play_keywords, vm_variables
+from ..plugin_utils._settings import near_misses, option_types, play_keywords, vm_variables
 from ..plugin_utils._settings.facts import why_refused
-from ..plugin_utils._settings.option_types import wrong_report
 from .status_view import replace_file
 
 FORMS: dict[str, t.Callable[[Report], str]] = {
@@ -52,6 +52,9 @@ class ActionModule(OnController):
         hosts = [host for host, found in excluded.items() if found is False]
         if not arguments["own"]:
             self._refuse_wrong(arguments, variables, len(excluded))
+            raw = {host: of_hosts.raw_get(host) for host in (str(variables["inventory_hostname"]), *hosts)}
+            for warning in option_types.differing(str(variables["inventory_hostname"]), raw, option_types.OF_REPORTS):
+                Display().warning(warning)
             times = {"since": timestamps.form(chosen.since), "until": timestamps.form(chosen.until)}
             return {**times, "shares": {host: _share(host) for host in hosts}}
         answers = {host: Answers(*(mapping(of_hosts[host]).get(arguments[key]) for key in ("own", "archived"))) for host in hosts}
@@ -68,7 +71,7 @@ class ActionModule(OnController):
             raise ValueError("report_archive_limits: with a limit of 0 the archive would keep nothing; leave report_archive_path out instead")
         extra = set(map(str, load_extra_vars(self._loader)))
         misspelt = near_misses.refused(extra, set(variables) - set(mapping(variables.get("ansible_facts"))))
-        if why := play_keywords.refused_around_all(self._task, hosts) or misspelt or wrong_report(variables, self._templar.template):
+        if why := play_keywords.refused_around_all(self._task, hosts) or misspelt or option_types.wrong_report(variables, self._templar.template):
             raise ValueError(why)
 
     def _write(self, report: Report, files: t.Sequence[pathlib.Path], arguments: t.Mapping[str, t.Any]) -> list[str]:
@@ -116,7 +119,9 @@ def _is_excluded(variables: t.Mapping[str, t.Any]) -> bool | str:
 
 def _missing(answers: t.Mapping[str, Answers], report: Report, arguments: t.Mapping[str, t.Any]) -> list[str]:
     """Return what a run was asked for and has not: VMs in the archive, and the event."""
-    lost = [host for host, one in answers.items() if not is_answer(one.archived)] if text(arguments["archive"]) else []
+    # A VM for which no archive is set has skipped that; one without any result has failed before.
+    results = {host: one.archived if one.archived is not None or text(arguments["archive"]) else {"skipped": True} for host, one in answers.items()}
+    lost = [host for host, archived in results.items() if not (is_answer(archived) or mapping(archived).get("skipped"))]
     found = [f"{some(lost, SHOWN)}: not archived, for the reasons above; correct them and run it again"] if lost else []
     event_id = text(arguments["event_id"])
     return found + ([f"no event of this time begins with {event_id}: report_from asks for an earlier one"] if event_id and not report["events"] else [])

@@ -6,7 +6,7 @@ The validation of ansible-core fails on every host, each time with the whole spe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible.errors import AnsibleError
@@ -87,6 +87,8 @@ def _value(variables: Mapping[str, Any], name: str, template: Callable[[Any], An
 
 # But for these, all options of role respond that are no settings of a VM are settings of the fleet.
 OF_NO_FLEET = ("respond_hosts", "respond_only_vms", "respond_vm_id", "respond_who")
+# Of playbook report. Each VM has an archive of its own where its variables say so.
+OF_REPORTS = ("report_event_id", "report_file", "report_format", "report_from", "report_month", "report_until")
 SHOWN = 3
 
 
@@ -95,11 +97,14 @@ def of_fleet() -> list[str]:
     return sorted(entry_points("respond")["main"]["options"].keys() - vm_variables.NAMES - set(OF_NO_FLEET))
 
 
-def differing(first: str, variables: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return a warning for each setting that some hosts have otherwise than the first one. C(variables) are those of each host, not yet templated."""
+def differing(first: str, variables: Mapping[str, Mapping[str, Any]], names: Sequence[str] = ()) -> list[str]:
+    """Return a warning for each setting (default: of the whole fleet) that some hosts have otherwise than the first one.
+
+    C(variables) are those of each host, not yet templated.
+    """
     own = variables[first]
     found = []
-    for name in of_fleet():
+    for name in names or of_fleet():
         # Most hosts have the very value of the first, of a group or of all: comparing large ones would cost time.
         others = [host for host, of_host in variables.items() if (value := of_host.get(name)) is not own.get(name) and value != own.get(name)]
         if others:

@@ -15,7 +15,14 @@ from controller_actions import documented, run_action
 from ansible_collections.maintenance.azure.plugins.action import report_view
 from ansible_collections.maintenance.azure.plugins.modules import report_view as documentation
 
-HOSTS: dict[str, Any] = {"web1": {}, "bastion": {}}
+
+class HostVars(dict[str, Any]):
+    """The variables of all hosts, as core has them."""
+
+    raw_get = dict.get
+
+
+HOSTS = HostVars(web1={}, bastion={}, vm1={})
 
 
 def begin(variables: dict[str, Any], **arguments: Any) -> dict[str, Any]:
@@ -93,6 +100,24 @@ def test_a_variable_of_ones_own_is_refused_as_an_extra_variable_alone() -> None:
             assert words in begin({**inventory, name: 1})["msg"]
     with mock.patch.object(report_view, "load_extra_vars", return_value={"respond_team": 1, "report_vm": "web1"}):
         assert list(begin({**inventory, "report_vm": "web1"})["shares"]) == ["web1"]
+
+
+def test_an_option_of_a_report_that_one_host_alone_has_is_warned_of() -> None:
+    hosts = HostVars(vm1={"report_month": "2026-03"}, web1={"report_month": "2026-03", "report_file": "w.html", "report_archive_path": "/srv/x"})
+    with mock.patch.object(report_view.Display, "warning") as warned:
+        begin({"hostvars": hosts})
+    ((words,),) = [call.args for call in warned.call_args_list]
+    assert words.startswith("report_file differs on web1 and has no effect there: that of vm1, the first host of the play")
+
+
+def test_a_vm_whose_archive_is_not_set_has_skipped_it_and_one_that_failed_is_red() -> None:
+    asked = {"own": "read", "archived": "kept"}
+    read = {"entries": [], "now": None}
+    hosts = HostVars(vm1={"read": read, "kept": {"skipped": True}}, web1={"read": read, "kept": {"failed": True, "msg": "full"}})
+    for archive, names in (("", ["vm1", "web1"]), ("/srv/x", ["web1"])):
+        variables = {"hostvars": hosts, "ansible_play_hosts_all": names}
+        assert run_action(report_view, {**asked, "archive": archive}, variables)["fails"].startswith("web1: not archived, for the reasons above")
+    assert run_action(report_view, {**asked, "archive": "/srv/x"}, {"hostvars": hosts, "ansible_play_hosts_all": ["vm1"]})["fails"] == ""
 
 
 def test_no_fact_of_a_vm_is_taken_for_a_misspelt_option() -> None:
