@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from ..module_utils._scheduled_events.operations.maintenance_record import (
-    record_arguments,
-    record_required_if,
-    write_records,
-)
+from ..module_utils._scheduled_events.operations.maintenance_record import record_arguments, record_required_if, write_records
 from ..plugin_utils._actions.either_way import EitherWay
 
 

@@ -111,11 +111,7 @@ from ..module_utils._scheduled_events.host.access import run_as_module
 from ..module_utils._scheduled_events.host.files import LocalFiles
 from ..module_utils._scheduled_events.host.system import LocalHost
 from ..module_utils._scheduled_events.host.system_log import log_to_syslog
-from ..module_utils._scheduled_events.operations.maintenance_record import (
-    record_arguments,
-    record_required_if,
-    write_records,
-)
+from ..module_utils._scheduled_events.operations.maintenance_record import record_arguments, record_required_if, write_records
 
 
 def main() -> None:

@@ -12,18 +12,8 @@ except ImportError as error:  # missing in the controller's environment: reporte
 else:
     MISSING = None
 
-from ...module_utils._scheduled_events.imds.transport import (
-    HEADERS,
-    JSON_HEADERS,
-    MAX_ANSWER_BYTES,
-    Answer,
-    cut_off,
-    local_hint,
-    not_connected,
-    split_endpoint,
-    too_large,
-    too_late,
-)
+from ...module_utils._scheduled_events.imds import transport
+from ...module_utils._scheduled_events.imds.transport import Answer
 
 CHUNK = 65536
 
@@ -32,8 +22,8 @@ class RequestsTransport:
     """One request, one answer: no proxy, no redirect, no retry, no cookie, no decoding."""
 
     def __init__(self, endpoint: str) -> None:
-        self.endpoint, host, _port = split_endpoint(endpoint)
-        self.hint = local_hint(self.endpoint, host)
+        self.endpoint, host, _port = transport.split_endpoint(endpoint)
+        self.hint = transport.local_hint(self.endpoint, host)
         self._session = requests.Session()
         # Ignore the environment's proxies, and passwords in netrc.
         self._session.trust_env = False
@@ -41,7 +31,7 @@ class RequestsTransport:
     def request(self, method: str, path: str, body: str | None = None, connect_timeout: float = 5.0, request_timeout: float = 125.0) -> Answer:
         """Send one request and read its answer."""
         target = f"{method} {self.endpoint}{path}"
-        headers = {**HEADERS, **(JSON_HEADERS if body is not None else {}), "Accept-Encoding": "identity"}
+        headers = {**transport.HEADERS, **(transport.JSON_HEADERS if body is not None else {}), "Accept-Encoding": "identity"}
         ends = time.monotonic() + request_timeout
         try:
             with self._session.request(
@@ -56,13 +46,13 @@ class RequestsTransport:
                 names = {name.lower(): value for name, value in response.headers.items()}
                 return Answer(response.status_code, names, _read(response, target, ends, request_timeout))
         except requests.ConnectTimeout as error:
-            raise not_connected(target, f"no answer came within {connect_timeout:g} s", self.hint) from error
+            raise transport.not_connected(target, f"no answer came within {connect_timeout:g} s", self.hint) from error
         except requests.Timeout as error:
-            raise too_late(target, request_timeout) from error
+            raise transport.too_late(target, request_timeout) from error
         except requests.RequestException as error:
             if _refused(error):
-                raise not_connected(target, innermost_reason(error), self.hint) from error
-            raise cut_off(target, innermost_reason(error)) from error
+                raise transport.not_connected(target, innermost_reason(error), self.hint) from error
+            raise transport.cut_off(target, innermost_reason(error)) from error
 
     def close(self) -> None:
         """Close the connection."""
@@ -72,16 +62,16 @@ class RequestsTransport:
 def _read(response: requests.Response, target: str, ends: float, seconds: float) -> bytes:
     body = b""
     # Not iter_content: it decompresses, and a small answer may expand to a very large one.
-    while chunk := _more(response, min(CHUNK, MAX_ANSWER_BYTES + 1 - len(body))):
+    while chunk := _more(response, min(CHUNK, transport.MAX_ANSWER_BYTES + 1 - len(body))):
         body += chunk
-        if len(body) > MAX_ANSWER_BYTES:
-            raise too_large(target)
+        if len(body) > transport.MAX_ANSWER_BYTES:
+            raise transport.too_large(target)
         if time.monotonic() > ends:
             # The timeout of requests begins anew with each piece.
-            raise too_late(target, seconds)
+            raise transport.too_late(target, seconds)
     declared = response.headers.get("Content-Length", "")
     if declared.isdecimal() and len(body) < int(declared):
-        raise cut_off(target, f"the body was cut off after {len(body)} bytes")
+        raise transport.cut_off(target, f"the body was cut off after {len(body)} bytes")
     return body
 
 

@@ -67,6 +67,17 @@ def replace_file(files: Files, name: str, content: t.Mapping[str, t.Any], what: 
         raise RecordsError(f"{what} {name} in {files.where} cannot be written: {error}.")
 
 
+def remove_file(files: Files, name: str, what: str) -> bool:
+    """Remove a small file, and return whether it was there. Raise RecordsError."""
+    try:
+        files.unlink(name)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise RecordsError(f"{what} {name} in {files.where} cannot be removed: {error}.")
+    return True
+
+
 class Reading(t.NamedTuple):
     """What the files of one kind hold, and in words what is wrong with those that hold no such thing."""
 

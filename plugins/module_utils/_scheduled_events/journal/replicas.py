@@ -19,7 +19,7 @@ from ..host.files import Folder
 from ..host.system import seconds_between
 from . import record_schema as schema
 from .record_changes import nothing_changed
-from .record_encoding import Reading, complete, load, replace_file
+from .record_encoding import Reading, complete, load, remove_file, replace_file
 from .record_schema import Record, RecordsError, Unreadable
 from .record_store import Written
 
@@ -176,7 +176,8 @@ class ReplicaStore(Folder):
         if present is not None and before is not None and present["vm_id"] == (vm_id or None) and _order_key(before) > _order_key(record):
             return Written(before, before, False)
         if record["phase"] == "recovered":
-            return self._removed(name, before, check_mode)
+            gone = before if check_mode or remove_file(self.files, name, "The replica") else None
+            return Written(gone, None, gone is not None)
         content = {"format": FORMAT, "vm": vm, "vm_id": vm_id or None, "keeper_vm_id": keeper_vm_id or None, "record": record}
         if present is not None and all(present.get(key) == content[key] for key in ("vm_id", "keeper_vm_id", "record")):
             return Written(before, before, False)
@@ -193,16 +194,6 @@ class ReplicaStore(Folder):
             return self._read(name)
         except (OSError, Unreadable):
             return None  # an unreadable replica is replaced
-
-    def _removed(self, name: str, before: Record | None, check_mode: bool) -> Written:
-        if not check_mode:
-            try:
-                self.files.unlink(name)
-            except FileNotFoundError:
-                return Written(None, None, False)
-            except OSError as error:
-                raise RecordsError(f"The replica {name} in {self.files.where} cannot be removed: {error}.")
-        return Written(before, None, before is not None)
 
     def prune(self, older_than: float, check_mode: bool = False) -> list[str]:
         """Remove the replicas of ended events, and those that were not written for a month. Return the ids of their events."""

@@ -14,6 +14,7 @@ import uuid
 
 from ..core.limits import LEASES
 from ..host.files import TEMPORARY, Folder
+from ..journal.record_encoding import remove_file
 from ..journal.record_schema import RecordsError, not_written
 from . import lease_schema as schema
 from .lease_schema import Lease, LeaseLost
@@ -125,13 +126,7 @@ class LeaseStore(Folder):
         return [name for _limit, name in sorted(own)]
 
     def _unlink(self, name: str) -> bool:
-        try:
-            self.files.unlink(name)
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise RecordsError(f"The lease {name} in {self.files.where} cannot be removed: {error}.")
-        return True
+        return remove_file(self.files, name, "The lease")
 
     def _limit(self, seconds: float) -> int:
         return int((self._now() + schema.checked_seconds(seconds)) * 1000)

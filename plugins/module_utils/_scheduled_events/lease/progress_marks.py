@@ -15,7 +15,7 @@ import typing as t
 from ..core.limits import MARKS
 from ..host.files import Files, Folder
 from ..host.system import Host
-from ..journal.record_encoding import Reading, load, read_each, replace_file
+from ..journal.record_encoding import Reading, load, read_each, remove_file, replace_file
 from ..journal.record_schema import RecordsError, Unreadable, shorten
 from .lease_operations import UnderLease
 from .lease_schema import UPGRADE
@@ -94,12 +94,7 @@ class ProgressMarks(Folder):
 
     def remove(self, upgrade: str) -> None:
         """Remove the progress mark of one upgrade."""
-        try:
-            self.files.unlink(progress_mark_name(upgrade))
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise RecordsError(f"The progress mark {progress_mark_name(upgrade)} in {self.files.where} cannot be removed: {error}.")
+        remove_file(self.files, progress_mark_name(upgrade), "The progress mark")
 
 
 def change_progress_marks(files: Files, host: Host, options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:

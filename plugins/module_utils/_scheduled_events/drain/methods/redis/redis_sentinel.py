@@ -12,21 +12,7 @@ from ....host.machine.daemons import Daemon, DaemonError
 from ....host.machine.machine import Machine
 from ..method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values, is_true
 from ..pasted import word
-from .handover import (
-    COORDINATED,
-    FOLLOW_SECONDS,
-    GUARD,
-    LOOK_AGAIN_SECONDS,
-    PAUSE_SECONDS,
-    UNDER_WAY,
-    agreed,
-    is_over,
-    refuse,
-    refuse_pause,
-    settle,
-    wait_in_step,
-    way_to_hand_over,
-)
+from . import handover
 from .resp import ErrorReply
 from .servers import COPY, LOOPBACK, MASTER, NUMBER, Redis, Server, Watch, master_address, observe_redis, observe_sentinel, said
 
@@ -64,12 +50,12 @@ class RedisSentinelMethod(Method):
         if own.version < OLDEST:
             raise MethodError(f"Redis {'.'.join(map(str, own.version))} cannot pause writes (CLIENT PAUSE ... WRITE): it needs Redis 6.2 or later, or Valkey")
         watches = self._watches(machine, task)
-        way = way_to_hand_over(own, watches, task) if own.role == MASTER else ""
+        way = handover.way_to_hand_over(own, watches, task) if own.role == MASTER else ""
         # What a killed run has begun is not refused any more.
         if way and not (task.known.get("role") == MASTER and task.state in UNDER_WAY_STATES):
-            refuse(own, watches, task)
-        if way and way != UNDER_WAY:
-            refuse_pause(own, task)
+            handover.refuse(own, watches, task)
+        if way and way != handover.UNDER_WAY:
+            handover.refuse_pause(own, task)
         if own.role != MASTER and not any(copy.run_id == own.run_id for watch in watches for copy in watch.copies):
             raise NotYet(f"no Sentinel has found this Redis as a replica of {task.options['master']} yet")
         return {
@@ -95,7 +81,7 @@ class RedisSentinelMethod(Method):
         redis = self._redis(machine, task)
         if task.present["role"] != MASTER:
             redis.order("CONFIG", "SET", "replica-priority", "0")
-        elif task.present["way"] != UNDER_WAY:
+        elif task.present["way"] != handover.UNDER_WAY:
             self._hand_over(machine, task, redis)
 
     def check(self, machine: Machine, task: Task) -> Answer:
@@ -109,7 +95,7 @@ class RedisSentinelMethod(Method):
             under_way = task.known.get("role") == MASTER and task.state in UNDER_WAY_STATES
             return self._follow(machine, task, redis) if under_way else Answer(LOST, "this Redis is master again")
         if task.known.get("role") == MASTER and task.state == "found":
-            settle(redis, task)
+            handover.settle(redis, task)
             own = observe_redis(redis)
         if own.priority != "0":
             return Answer(LOST, f"its replica-priority is {own.priority} again")
@@ -125,7 +111,7 @@ class RedisSentinelMethod(Method):
         except DaemonError as error:
             return Answer(UNDOING, str(error))
         changed = _ours(own, found)
-        if GUARD in changed and own.role == MASTER and self._moves_on(machine, task, own):
+        if handover.GUARD in changed and own.role == MASTER and self._moves_on(machine, task, own):
             return Answer(UNDOING, "the Sentinels go on with the failover: until it is a replica, it takes no writes without its replicas")
         for name, value in changed.items():
             redis.order("CONFIG", "SET", name, value)
@@ -202,13 +188,13 @@ class RedisSentinelMethod(Method):
     def _hand_over(self, machine: Machine, task: Task, redis: Server) -> None:
         # One Sentinel only: another one would answer OK, too, and begin a second failover.
         sentinel = self._sentinel(machine, task, task.present["sentinels"][0])
-        if task.present["way"] == COORDINATED and self._ask_for_failover(sentinel, task, "COORDINATED"):
+        if task.present["way"] == handover.COORDINATED and self._ask_for_failover(sentinel, task, "COORDINATED"):
             return
-        redis.order("CLIENT", "PAUSE", str(PAUSE_SECONDS * 1000), "WRITE")
+        redis.order("CLIENT", "PAUSE", str(handover.PAUSE_SECONDS * 1000), "WRITE")
         try:
-            wait_in_step(machine, task, redis)
+            handover.wait_in_step(machine, task, redis)
             # If this run ends here, the pause does before the old master is told: then its replicas have left it, and without them it takes no writes.
-            redis.order("CONFIG", "SET", GUARD, str(task.finding["guard"]))
+            redis.order("CONFIG", "SET", handover.GUARD, str(task.finding["guard"]))
             self._ask_for_failover(sentinel, task)
         except (DaemonError, MethodError):
             redis.ask(("CLIENT", "UNPAUSE"))
@@ -236,19 +222,19 @@ class RedisSentinelMethod(Method):
                 named = self._named(machine, task)
                 if observe_redis(redis).role != MASTER:
                     break
-                chosen = agreed(named, task)
+                chosen = handover.agreed(named, task)
                 if chosen:
                     host, _colon, port = chosen.rpartition(":")
                     redis.order("REPLICAOF", host, port)
                     break
-                if is_over(machine, began, FOLLOW_SECONDS):
+                if handover.is_over(machine, began, handover.FOLLOW_SECONDS):
                     says = "; ".join(f"{sentinel} says {address}" for sentinel, address in named.items()) or "none answers"
-                    raise MethodError(f"the Sentinels have not agreed on another master within {FOLLOW_SECONDS} s: {says}")
-                time.sleep(LOOK_AGAIN_SECONDS)
+                    raise MethodError(f"the Sentinels have not agreed on another master within {handover.FOLLOW_SECONDS} s: {says}")
+                time.sleep(handover.LOOK_AGAIN_SECONDS)
         except MethodError as error:
             redis.ask(("FAILOVER", "ABORT"), ("CLIENT", "UNPAUSE"))
             return Answer(FAILED, str(error))
-        settle(redis, task)
+        handover.settle(redis, task)
         return Answer(DRAINING, "it has handed over, and becomes a replica")
 
     def _named(self, machine: Machine, task: Task) -> dict[str, str]:
@@ -270,5 +256,5 @@ def _ours(own: Redis, found: Values) -> dict[str, str]:
     if own.priority == "0" != found.get("priority"):
         changed["replica-priority"] = str(found.get("priority"))
     if found.get("role") == MASTER and own.min_replicas == found.get("guard") != found.get("min_replicas"):
-        changed[GUARD] = str(found.get("min_replicas"))
+        changed[handover.GUARD] = str(found.get("min_replicas"))
     return changed
