@@ -33,7 +33,8 @@ NAMES = "\0"
 
 def event_line(event: Mapping[str, Any]) -> str:
     """Return one line: number, selector, type, source, VMs, time, phase, and what happens next or why it is held."""
-    others = [*[f"{name} (retired)" for name in event["retired"]], *[f"{name} (not managed)" for name in event["unmanaged"]]]
+    others = [f"{name} (by its record)" for name in hosts_of(event)[len(event["hosts"]) :]]
+    others += [*[f"{name} (retired)" for name in event["retired"]], *[f"{name} (not managed)" for name in event["unmanaged"]]]
     names = some([*event["hosts"], *others] or event["resources"], SHOWN_HOSTS)
     start = f"{event['number']}. {event['select']}: {event['event_type'] or 'unknown type'} {event['event_id']}"
     # A started event is in phase started, too.
@@ -59,8 +60,8 @@ def listed(events: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def hosts_of(event: Mapping[str, Any]) -> list[str]:
-    """Return the managed VMs of an event. What else it names is its VM's to choose."""
-    return list(event["hosts"])
+    """Return the managed VMs of an event, by its names or by their own records. What else it names is its VM's to choose."""
+    return list(dict.fromkeys([*event["hosts"], *(part["host"] for part in event["parts"])]))
 
 
 def _source(event: Mapping[str, Any]) -> str:
@@ -176,7 +177,7 @@ def _reason_line(phase: str, reason: str, events: Sequence[Mapping[str, Any]]) -
 
 def _short_line(event: Mapping[str, Any], is_shared: bool) -> str:
     """Return what a person needs to see what comes, with the reason where no other event has it."""
-    names = some(event["hosts"] or event["resources"], SHOWN_HOSTS) or "no VM"
+    names = some(hosts_of(event) or event["resources"], SHOWN_HOSTS) or "no VM"
     state = "; ".join(dict.fromkeys([_when(event), event["phase"]]))
     reason = "" if is_shared or not event["reason"] or _says_next(event) else f": {shortened(event['reason'].partition(ANYWAY)[0], LONGEST_REASON)}"
     line = f"{event['number']}. {event['select']}: {event['event_type'] or 'unknown type'} {_source(event)}: {names}; {state}{reason}{_override_note(event)}"

@@ -109,7 +109,7 @@ def test_a_name_is_taken_out_of_a_reason_only_where_it_stands_alone(name: str) -
         detail = f"waits for {own} to drain, a{own}b"
         blocker = {"kind": "draining", "subjects": [own], "detail": detail, "way_out": ""}
         base = {"number": number, "select": f"e{number}", "event_type": "Reboot", "event_source": "Platform", "event_status": "Scheduled"}
-        more = {"hosts": [own], "resources": [own], "listed": True, "starts_in": 60.0, "phase": "noticed", "next": "drain", "decision": None}
+        more = {"hosts": [own], "parts": [], "resources": [own], "listed": True, "starts_in": 60.0, "phase": "noticed", "next": "drain", "decision": None}
         return {**base, **more, "reason": detail, "blockers": [blocker]}
 
     one, two = entry(0), entry(0)
@@ -165,6 +165,20 @@ def test_a_vm_with_many_leases_or_ended_events_hides_no_other() -> None:
     ]
     lines = lease_lines([{**one, "host": "liar"} for one in leases] + [{**leases[0], "run": "true", "host": "web1"}])
     assert len(lines) < 20 and any("run true" in line for line in lines)
-    done = [{"event_id": f"E{one}", "hosts": ["liar"]} for one in range(100)] + [{"event_id": "T1", "hosts": ["web1"]}]
+    done = [{"event_id": f"E{one}", "hosts": ["liar"], "parts": []} for one in range(100)] + [{"event_id": "T1", "hosts": ["web1"], "parts": []}]
     shown = ended({"ended": [one["event_id"] for one in done]}, done)
     assert len(shown) == 20 and done[-1] in shown
+
+
+def test_no_vm_takes_another_out_of_an_event_that_it_lists_with_other_names() -> None:
+    """The events of web1 are over, and it has yet to be put back: its own records name it."""
+    mine = [event(f"T{number:02}", ("web1",)) for number in range(12)]
+    over = {"told": [], "outcome": "completed"}
+    web1 = vm("web1", [], [record("gone", its, **over) for its in mine])
+    for count in (1, 12):
+        liar = vm("liar", [event(its["event_id"], names) for its, names in zip(mine[:count], ((), ("stranger",), ("liar",)) * 4)], [])
+        lines = [line for line in status(plan(web1, liar)) if NUMBERED.match(line)]
+        assert len([line for line in lines if "web1" in line.partition("Next:")[0]]) == len(lines) >= 10
+    found = [event(f"A{number:02}", ("stranger",)) for number in range(30)]
+    many = status(plan(vm("liar", [*found, event("T00", ("stranger",))], []), vm("web1", [], [record("gone", mine[0], **over)])), all_events=False)
+    assert [line for line in many if "web1" in line.partition("Next:")[0]], many
