@@ -48,7 +48,8 @@ class Window:
     def contains(self, now: float) -> bool:
         """Return whether the window is open at this time (seconds since 1970)."""
         try:
-            moment = timestamps.as_datetime(now).astimezone(self.zone)
+            # To the minute, as its openings are: a date has no smaller part of a second than a microsecond, and is rounded to it.
+            moment = timestamps.as_datetime(now // 60 * 60).astimezone(self.zone)
         except OverflowError:
             return False
         day, minute = moment.date(), moment.hour * 60 + moment.minute
