@@ -55,7 +55,7 @@ class ActionModule(OnController):
             raw = {host: of_hosts.raw_get(host) for host in (str(variables["inventory_hostname"]), *hosts)}
             for warning in option_types.differing(str(variables["inventory_hostname"]), raw, option_types.OF_REPORTS):
                 Display().warning(warning)
-            times = {"since": timestamps.form(chosen.since), "until": timestamps.form(chosen.until)}
+            times = {"since": timestamps.form(chosen.since), "until": "" if chosen.is_open else timestamps.form(chosen.until)}
             return {**times, "shares": {host: _share(host) for host in hosts}}
         answers = {host: Answers(*(mapping(of_hosts[host]).get(arguments[key]) for key in ("own", "archived"))) for host in hosts}
         report = make(answers, chosen, time.time(), event_id)

@@ -33,6 +33,6 @@ lines: {type: list, elements: str, returned: with O(own), description: The short
 report: {type: dict, returned: with O(own), description: "The report, as its JSON has it."}
 fails: {type: str, returned: with O(own), description: "Why the run fails, or nothing."}
 since: {type: str, returned: without O(own), description: The time of the report.}
-until: {type: str, returned: without O(own), description: The end of the time of the report.}
+until: {type: str, returned: without O(own), description: The end of the time of the report; empty where it has none but now.}
 shares: {type: dict, returned: without O(own), description: The share of each host that is not left alone.}
 """

@@ -28,6 +28,8 @@ class Window(NamedTuple):
 
     since: float
     until: float
+    is_open: bool = False
+    """Whether it has no end but now: a VM whose clock is ahead has events after that."""
 
 
 class Vm(TypedDict):
@@ -97,7 +99,7 @@ def window(since: Any, until: Any, month: Any, now: float) -> Window:
     begin = _moment("report_from", since, end - DEFAULT_DAYS * 86400)
     if begin >= end:
         raise WrongInput(f"report_from ({timestamps.to_the_second(begin)}) must be before report_until ({timestamps.to_the_second(end)})")
-    return Window(begin, end)
+    return Window(begin, end, is_open=until in (None, ""))
 
 
 def _month(given: str) -> Window:
@@ -157,7 +159,7 @@ def _parts(host: str, given: Answers) -> Iterable[Part]:
 def _is_within(part: Part, chosen: Window) -> bool:
     """Return whether any of it lies in the time. One without times is of no time that could leave it out."""
     at = [moment for item in part["times"]["history"] if (moment := timestamps.parse(item["at"])) is not None]
-    return not at or (max(at) >= chosen.since and min(at) < chosen.until)
+    return not at or (max(at) >= chosen.since and (chosen.is_open or min(at) < chosen.until))
 
 
 def is_answer(result: Any) -> bool:

@@ -10,11 +10,12 @@ from typing import Any
 
 from ...module_utils._scheduled_events.core.printable_text import printable_line
 from .._core.shares import in_turn
-from .._core.short_forms import ending, some
+from .._core.short_forms import ending, grouped, some
+from .._maintenance.config.settings import CLOCK_TOLERANCE
 from .._maintenance.core.timestamps import duration
 from .._maintenance.report.times import vm_table
 from .parts import Part
-from .report import Report, Total, newest_of_each
+from .report import Report, Total, Vm, newest_of_each
 
 MOST_EVENTS, OF_ONE_VM, MOST_TOTALS, SHOWN_VMS = 10, 4, 10, 6
 UNKNOWN = "unknown"
@@ -57,6 +58,7 @@ def lines(report: Report, left_alone: list[str], written: list[str]) -> list[str
     found += [f"{total['name']}: {_events(total['events'])}, out of service {out_of_service(total)}." for total in of_vms[:MOST_TOTALS]]
     silent = [host for host, vm in report["vms"].items() if not vm["answered"]]
     found += [f"Not read, so known from the archive alone, if at all: {some(silent, SHOWN_VMS)}."] if silent else []
+    found += grouped(map(_clock, report["vms"], report["vms"].values()), SHOWN_VMS)
     found += [f"Left alone (respond_exclude): {some(left_alone, SHOWN_VMS)}."] if left_alone else []
     problems: dict[str, list[str]] = {}
     for host, vm in report["vms"].items():
@@ -64,6 +66,13 @@ def lines(report: Report, left_alone: list[str], written: list[str]) -> list[str
             problems.setdefault(problem, []).append(host)
     found += [f"{some(hosts, SHOWN_VMS)}: {problem}" for problem, hosts in in_turn(list(problems.items()), lambda one: one[1], MOST_TOTALS)]
     return [printable_line(line) for line in [*found, *written]]
+
+
+def _clock(host: str, vm: Vm) -> tuple[str, list[str]]:
+    """Return a host with how far its clock differs, if that is more than runs take."""
+    offset = vm["clock_offset_seconds"] or 0.0
+    text = f"the clock is {duration(abs(offset))} {'ahead of' if offset > 0 else 'behind'} this machine's, and the times above are by that clock."
+    return host, [text] if abs(offset) > CLOCK_TOLERANCE else []
 
 
 def _events(number: int) -> str:

@@ -289,7 +289,16 @@ def test_totals_by_month_vm_and_type() -> None:
     ],
 )
 def test_a_time_is_a_month_or_from_one_time_until_another(since: Any, until: Any, of_month: Any, begin: str, end: str) -> None:
-    assert tuple(map(timestamps.to_the_second, window(since, until, of_month, NOW))) == (begin, end)
+    found = window(since, until, of_month, NOW)
+    assert tuple(map(timestamps.to_the_second, found[:2])) == (begin, end)
+
+
+def test_a_vm_whose_clock_is_hours_ahead_has_its_events_unless_an_end_is_asked_for() -> None:
+    answers = {"web1": Answers(answer(entry("E1", begin=NOW - START + 4 * 3600), offset=5 * 3600), None)}
+    for until, events in (("", 1), (None, 1), (timestamps.form(NOW), 0)):
+        report = make(answers, window("", until, "", NOW), NOW)
+        assert len(report["events"]) == events
+        assert tables.lines(report, [], [])[-1] == "web1: the clock is 5 h 00 min ahead of this machine's, and the times above are by that clock."
 
 
 @pytest.mark.parametrize("given", [("", "", "2026-00"), ("", "", "March"), ("x", "", ""), ("", "soon", ""), ("2027-01-01", "", ""), ([], {"a": 1}, "2026-3")])
