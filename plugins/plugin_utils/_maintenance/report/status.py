@@ -78,7 +78,7 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
     lines = [printable_line(line) for line in lines + failed_lines(found["failed"], is_many)]
     over = ended(plan, numbered)
     more = len(plain_values.items(plan.get("ended"))) - len(over)
-    left = [f"{more} more events are over: playbook maintenance.azure.report has their times."] if more > 0 else []
+    left = [f"{more} more event{' is' if more == 1 else 's are'} over: playbook maintenance.azure.report has their times."] if more > 0 else []
     return (event_lines.wrapped(lines) if is_many else lines) + tables(over) + left
 
 

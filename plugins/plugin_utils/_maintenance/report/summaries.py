@@ -77,7 +77,9 @@ def _starts_in(event_state: EventState, now: float) -> float | None:
 
 def _ended_ago(event_state: EventState, now: float) -> float | None:
     """Return the seconds since the last VM of an event was recovered, or None if no record has the time."""
-    times = [at for participant in event_state.participants if participant.record and (at := participant.record.last("recovered")) is not None]
+    ended = [(one.host.latest, one.record.last("recovered")) for one in event_state.participants if one.record]
+    # By the clock of each VM, which may be hours behind.
+    times = [at - clock_offset(latest, now) for latest, at in ended if at is not None]
     # A time that is still to come is no end.
     times = [at for at in times if at <= now + CLOCK_TOLERANCE]
     return round(max(now - max(times), 0.0), 3) if times else None

@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_lines
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import ended, lease_lines, status, would_lines
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import event, plan, record, vm
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import at, event, plan, record, vm
 
 NUMBERED = re.compile(r"[0-9]+\. ")
 
@@ -86,6 +86,16 @@ def test_of_many_events_that_are_over_the_next_are_not_told_and_the_tables_have_
     assert len([line for line in lines if "times in UTC" in line]) == 20
     assert lines[-1] == "5 more events are over: playbook maintenance.azure.report has their times."
     assert len([line for line in status(found, all_events=True) if NUMBERED.match(line)]) == 25
+
+
+@pytest.mark.parametrize("behind", [0, 5 * 3600])
+def test_what_has_just_ended_is_shown_whatever_the_clock_of_its_vm_is(behind: float) -> None:
+    over = record("recovered", event("E1"), ago=20 + behind, outcome="completed")
+    found = plan({**vm("vm1", [], [over], now=at(-behind)), "answered_at": at(0)})
+    (entry,) = found["events"]
+    assert entry["ended_ago"] == 20 and any(NUMBERED.match(line) for line in status(found))
+    long_ago = record("recovered", event("E1"), ago=7200 + behind, outcome="completed")
+    assert not any(NUMBERED.match(line) for line in status(plan({**vm("vm1", [], [long_ago], now=at(-behind)), "answered_at": at(0)})))
 
 
 def test_what_is_over_comes_last() -> None:
