@@ -128,7 +128,7 @@ def test_times_of_other_days_leave_the_bars_of_others_their_width() -> None:
         report = make({"evil": Answers(answer({**entry("T1"), "history": course}), None), "web1": Answers(answer(entry("T1")), None)}, MARCH, NOW)
         (event,) = report["events"]
         lane = draw(event, event["vms"]).lanes[-1]
-        assert lane.name == "web1" and max(bar.x for bar in lane.bars) - min(bar.x for bar in lane.bars) > 40, (step, lane)
+        assert lane.name == "web1" and max(one.x for one in lane.bars) - min(one.x for one in lane.bars) > 40, (step, lane)
 
 
 def test_when_an_event_started_and_ended_is_what_most_of_its_vms_tell() -> None:
