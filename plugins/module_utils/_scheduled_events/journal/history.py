@@ -13,9 +13,10 @@ import json
 import re
 import typing as t
 
-from ..core.limits import FILE_BYTES, FOLDER_BYTES, METHODS
+from ..core.limits import FILE_BYTES, METHODS
 from ..host.files import TEMPORARY, Files, Folder
 from ..host.system import Host, utc_seconds
+from .history_limits import MOST, Limits
 from .record_encoding import Reading, load, read_each, repaired_history, replace_file, short_text, whole_within
 from .record_schema import EVENT_KEYS, METHOD_STATES, Record, RecordsError, Unreadable, shorten, stem
 from .transitions import PHASES
@@ -23,8 +24,6 @@ from .transitions import PHASES
 FORMAT = 1
 FOLDER = "history"
 FILE_NAME = re.compile(r"event-[a-z0-9-]{1,80}\.json")
-# More would not be read again: no listing and no reading of a folder goes beyond (core/limits.py).
-MOST = {"entries": 4000, "bytes": FOLDER_BYTES}
 DAY, NEVER = 86400.0, float("-inf")
 # Of one entry: names of resources, characters of a text, entries of the history of its phases.
 NAMES, LONGEST, FIRST, LAST = 50, 300, 20, 40
@@ -32,19 +31,6 @@ TEXTS = ("phase", "outcome", "reason", "vm_id", "vm_name", "watcher", "approving
 
 # An entry, as its file has it.
 Entry = t.Dict[str, t.Any]
-
-
-class Limits(t.NamedTuple):
-    """How much history is kept: the newest entries within all three."""
-
-    entries: int = 200
-    bytes: int = 1024 * 1024
-    days: int = 400
-
-
-def limits_argument() -> dict[str, t.Any]:
-    """Return the argument spec of an option that limits a history."""
-    return {"type": "dict", "options": {name: {"type": "int", "default": value} for name, value in Limits()._asdict().items()}}
 
 
 def entry_of(record: Record) -> Entry:

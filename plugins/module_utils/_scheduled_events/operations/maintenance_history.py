@@ -11,7 +11,8 @@ import typing as t
 
 from ..core.limits import HISTORY_BYTES, HISTORY_ENTRIES, HISTORY_VALUES
 from ..host.access import Failed, HostAccess, Result
-from ..journal.history import Entry, History, checked, checked_limits, entry_of, history_of, limits_argument
+from ..journal.history import Entry, History, checked, checked_limits, entry_of, history_of
+from ..journal.history_limits import limits_argument
 from ..journal.record_encoding import Reading
 from ..journal.record_schema import RecordsError, Unreadable
 from ..journal.record_store import DEFAULT_PATH, RecordStore

@@ -10,7 +10,7 @@ import typing as t
 from ..host.access import Failed, HostAccess, Result
 from ..host.files import Files
 from ..host.system import Host
-from ..journal.history import history_of, limits_argument
+from ..journal.history_limits import limits_argument
 from ..journal.record_changes import RecordChange, difference
 from ..journal.record_schema import Record, RecordsError, stem
 from ..journal.record_store import DEFAULT_PATH, RecordStore, Written
@@ -98,6 +98,9 @@ class Burials:
     """What is written before a record is removed: its entry in the history of the VM, and its tombstone."""
 
     def __init__(self, files: Files, host: Host, options: t.Mapping[str, t.Any]) -> None:
+        # Each run of a module on a VM would compile it, and few remove a record.
+        from ..journal.history import history_of
+
         self._history = history_of(files, host, options.get("history"))
         self._tombstones = Tombstones(files, host)
         self._failed: RecordsError | None = None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 
-from ....module_utils._scheduled_events.journal.history import MOST, Limits
+from ....module_utils._scheduled_events.journal.history_limits import MOST, Limits
 from ....module_utils._scheduled_events.lease.lease_schema import KINDS
 from ....module_utils._scheduled_events.lease.lease_time import LEASE
 from ..._core import plain_values

@@ -17,7 +17,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.history import History, Limits, checked, entry_of, history_of
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.history import History, checked, entry_of, history_of
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.history_limits import Limits
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, Unreadable, empty_record
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_history import history_arguments, history_of_vm
