@@ -114,7 +114,8 @@ def would_lines(plan: Mapping[str, Any], few: bool = False) -> list[str]:
 
 def _because(action: Mapping[str, Any]) -> str:
     """Return the reason of an action without the id of its event."""
-    return str(action.get("reason") or "").replace(action.get("event_id") or " ", "").strip()
+    reason, event_id = str(action.get("reason") or ""), str(action.get("event_id") or "")
+    return " ".join((reason.replace(event_id, "") if event_id else reason).split())
 
 
 def paused_lines(paused: Mapping[str, Any] | None) -> list[str]:

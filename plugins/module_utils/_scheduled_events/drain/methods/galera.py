@@ -30,7 +30,7 @@ SEEN = (
 IN_STEP = "SET SESSION wsrep_sync_wait=1; START TRANSACTION; ROLLBACK"
 MEMBERS = "SELECT node_name FROM mysql.wsrep_cluster_members"
 SET_REJECT = {value: f"SET GLOBAL wsrep_reject_queries={value}" for value in ("NONE", "ALL", "ALL_KILL")}
-# No such file, or nobody behind it. Another number may be a socket that the user may not use.
+# No such file, or no server behind it. Another number may be a socket that the user may not use.
 NOTHING_LISTENS = re.compile(r"ERROR 2002 .*\((2|111)\)")
 
 
@@ -85,7 +85,7 @@ class GaleraMethod(Method):
         except _NotReached:
             if not units or (_ran(units) and not task.known):
                 raise
-            # Started by a reboot and not ready, or stopped before: it serves nobody, and may be stopped again.
+            # Started by a reboot and not ready, or stopped before: it serves no client, and may be stopped again.
             return {"node": "", "size": 0, "reject": "", "units": units}
         if units and not _ran(units):
             raise MethodError(f"{node.name} answers, and {', '.join(units)} does not run; set option units to what runs it")

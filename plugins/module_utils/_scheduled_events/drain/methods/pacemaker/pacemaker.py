@@ -21,7 +21,7 @@ LONGEST_WORD, BETWEEN = 100, "::"
 
 
 class PacemakerMethod(Method):
-    """Take a node out of a Pacemaker cluster. A standby that somebody else has set is left as it is.
+    """Take a node out of a Pacemaker cluster. A standby that a person or another program has set is left as it is.
 
     Which standby is ours, the cluster says: a node attribute beside it holds the reason with the EventId. So a VM may act without a copy of its record.
     """
@@ -87,7 +87,7 @@ class PacemakerMethod(Method):
             return Answer(UNDOING, str(error))
         if task.finding.get("aside") and node.mark != task.reason:
             return Answer(UNDONE)
-        # What another drain, or a person, has put there stays, and so does a reason that somebody has changed.
+        # What another drain, or a person, has put there stays, and so does a reason that was changed since.
         for lifetime in (_lifetime(task), *LIFETIMES):
             if node.mark == task.reason:
                 pacemaker.end_standby(node.name, lifetime)

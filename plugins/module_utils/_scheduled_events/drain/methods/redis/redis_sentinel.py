@@ -208,9 +208,9 @@ class RedisSentinelMethod(Method):
         except DaemonError:
             # It may have begun all the same, so nobody else is asked: check() sees whether it has.
             return True
-        if reply == "OK" or (isinstance(reply, ErrorReply) and reply.text.startswith("INPROG")):
+        if reply == "OK" or (isinstance(reply, ErrorReply) and reply.code == "INPROG"):
             return True
-        if how and isinstance(reply, ErrorReply) and not reply.text.startswith("NOGOODSLAVE"):
+        if how and isinstance(reply, ErrorReply) and reply.code != "NOGOODSLAVE":
             return False
         raise MethodError(f"Sentinel {sentinel.address} does not begin a failover: {said(reply)}")
 

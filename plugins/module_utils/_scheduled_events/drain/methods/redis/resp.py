@@ -24,6 +24,11 @@ class ErrorReply(t.NamedTuple):
 
     text: str
 
+    @property
+    def code(self) -> str:
+        """Return its first word, by which the protocol tells errors apart."""
+        return self.text.partition(" ")[0]
+
 
 Reply = t.Union[str, int, None, ErrorReply, t.List[t.Any]]
 

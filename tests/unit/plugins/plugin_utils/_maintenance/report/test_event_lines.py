@@ -78,6 +78,14 @@ def test_of_many_failures_and_actions_each_reason_has_one_line(number: int) -> N
     assert len(would_lines(plan(*fleet(number)))) == actions
 
 
+def test_a_reason_that_many_actions_share_has_its_words_and_no_event_id() -> None:
+    names = [f"vm{one:03d}" for one in range(21)]
+    actions = [{"action": "prune", "host": name, "reason": "ended a day ago"} for name in names]
+    assert would_lines({"actions": actions}, True)[0].endswith(" and 15 more: Would prune: ended a day ago")
+    actions = [{"action": "drain", "host": name, "event_id": f"E{name}", "reason": f"drain E{name} now"} for name in names]
+    assert would_lines({"actions": actions}, True)[0].endswith(" and 15 more: Would drain: drain now")
+
+
 def test_of_many_events_that_are_over_the_next_are_not_told_and_the_tables_have_an_end() -> None:
     over = [vm(f"vm{one:03d}", [], [record("recovered", event(f"E{one:03d}", (f"vm{one:03d}",)), outcome="completed")]) for one in range(25)]
     found = {**plan(*over), "ended": [f"E{one:03d}" for one in range(25)]}
