@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import getpass
-import typing as t
 from datetime import datetime, timezone
 
 from ansible.utils.vars import load_extra_vars
 
+from ..module_utils._scheduled_events.core.types import Data, Values
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core.plain_values import mapping
 from ..plugin_utils._maintenance.operator import override_requests
@@ -21,7 +21,7 @@ class ActionModule(OnController):
 
     spec = SPEC
 
-    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+    def answer(self, arguments: Data, variables: Data) -> Values:
         # An override would last for other hours, or concern another VM, than was meant.
         if wrong := near_misses.warnings(load_extra_vars(self._loader)):
             raise ValueError(" ".join(wrong))

@@ -6,6 +6,7 @@ import typing as t
 
 from ansible.utils.vars import load_extra_vars
 
+from ..module_utils._scheduled_events.core.types import Data, Values
 from ..module_utils._scheduled_events.lease.lease_time import LIMITS
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core.plain_values import mapping
@@ -17,12 +18,11 @@ from ..plugin_utils._settings.renamed import refused_variables
 
 # Options of a role that say how long VMs are leased.
 LEASES = {"upgrade": ("upgrade_tasks_seconds",)}
-SPEC: dict[str, dict[str, t.Any]] = {
+SPEC: dict[str, Data] = {
     "options_of": {"type": "list", "elements": "str"},
     "batch": {"type": "list", "elements": "str"},
     "lease": {"type": "dict"},
 }
-Values = t.Mapping[str, t.Any]
 
 
 class ActionModule(OnController):
@@ -31,7 +31,7 @@ class ActionModule(OnController):
     spec = SPEC
     rules: t.ClassVar = {"mutually_exclusive": [tuple(SPEC)]}
 
-    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> Values:
+    def answer(self, arguments: Data, variables: Data) -> Values:
         if why := self._wrong(arguments, variables):
             raise ValueError(why)
         return {"limits": LIMITS}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import typing as t
-
+from ..module_utils._scheduled_events.core.types import Data, Values
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core.wrong_input import WrongInput
 from ..plugin_utils._maintenance.upgrade.batches import make_batches
@@ -23,7 +22,7 @@ class ActionModule(OnController):
 
     spec = SPEC
 
-    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+    def answer(self, arguments: Data, variables: Data) -> Values:
         if not arguments["name"].strip():
             raise ValueError("upgrade_name is empty: it must be this upgrade's own name")
         names = ("tasks", "check_tasks") if arguments["check_tasks"] else ("tasks",)

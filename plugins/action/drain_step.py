@@ -5,8 +5,10 @@ from __future__ import annotations
 import typing as t
 from datetime import datetime, timezone
 
+from ..module_utils._scheduled_events.core.types import Data, Values
 from ..module_utils._scheduled_events.lease.lease_time import TASK_LIMITS
 from ..plugin_utils._actions.on_controller import OnController
+from ..plugin_utils._core import host_variables
 from ..plugin_utils._core.plain_values import flag, mapping
 from ..plugin_utils._drain import steps
 from ..plugin_utils._drain.kinds.registry import kind_of
@@ -23,7 +25,7 @@ SPEC = {
 }
 REGISTERED = "__drain_step"
 # Where the settings of a drain cannot be read, it is refused without them.
-NO_SETTINGS: dict[str, t.Any] = {"methods": [], "former": [], "system": "linux", "methods_path": ""}
+NO_SETTINGS: Data = {"methods": [], "former": [], "system": "linux", "methods_path": "", "must": False, "away": []}
 
 
 class ActionModule(OnController):
@@ -32,7 +34,7 @@ class ActionModule(OnController):
     spec = SPEC
     rules: t.ClassVar = {"mutually_exclusive": [tuple(SPEC)]}
 
-    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+    def answer(self, arguments: Data, variables: Data) -> Values:
         if arguments["observed"] is not None:
             method = mapping(mapping(variables.get(REGISTERED)).get("method"))
             return kind_of(str(method.get("kind"))).view(arguments["observed"], method.get("finding"), method.get("options"))
@@ -43,7 +45,7 @@ class ActionModule(OnController):
         chosen = self._begin(arguments["begin"], variables) if arguments["begin"] is not None else _go_on(arguments["failed"], variables)
         return {**chosen.state, "result": chosen.result(), "limit": TASK_LIMITS["act"]}
 
-    def _begin(self, begin: dict[str, t.Any], variables: dict[str, t.Any]) -> steps.Steps:
+    def _begin(self, begin: Data, variables: Data) -> steps.Steps:
         lease = {"seconds in drain_lease or recover_lease": mapping(begin.get("lease")).get("seconds")}
         refused = refused_variables(variables) or wrong_leases(lease, variables, self._templar.template)
         request = _with_folders({**NO_SETTINGS, "refused": refused or "", **begin}, variables)
@@ -55,17 +57,17 @@ class ActionModule(OnController):
         return _steps(request).begin(t.cast("steps.Request", request))
 
 
-def _steps(request: t.Mapping[str, t.Any]) -> type[steps.Steps]:
+def _steps(request: Values) -> type[steps.Steps]:
     return PreviewSteps if request["check_mode"] else steps.Steps
 
 
-def _with_folders(settings: dict[str, t.Any], variables: dict[str, t.Any]) -> dict[str, t.Any]:
+def _with_folders(settings: Data, variables: Data) -> Data:
     """Return the settings of a drain with the folders in which its methods and task files are."""
     folders = tasks_files.method_folders(variables, settings.pop("methods_path"))
     return {**settings, "folders": folders, "own_folder": "".join(folders[1:]), "places": tasks_files.places(variables)}
 
 
-def _go_on(failed: dict[str, t.Any] | None, variables: dict[str, t.Any]) -> steps.Steps:
+def _go_on(failed: Data | None, variables: Data) -> steps.Steps:
     state = dict(variables[REGISTERED])
     chosen = _steps(state["request"])(state)
     # A task's name is the operator's own word for it, but for tasks of this collection: they are no concern of who reads the reason.
@@ -78,6 +80,13 @@ def _go_on(failed: dict[str, t.Any] | None, variables: dict[str, t.Any]) -> step
             failed=failed is not None,
             message=message,
             failure=line,
+            owner=lambda address, name: _owner(address, name, variables),
         )
     )
     return chosen
+
+
+def _owner(address: str, name: str, variables: Data) -> str:
+    """Return this host, or the one of a name, if it has an address as the inventory has written it. No balancer has more hosts looked at."""
+    hosts = [host for host in (str(variables["inventory_hostname"]), name) if host in variables["hostvars"]]
+    return next((host for host in hosts if host_variables.written(host, variables["hostvars"]).get("ansible_host") == address), "")

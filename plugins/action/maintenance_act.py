@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from ansible.errors import AnsibleConnectionFailure
 from ansible.utils.unsafe_proxy import wrap_var
 
+from ..module_utils._scheduled_events.core.types import Data, Values
 from ..module_utils._scheduled_events.host.access import Failed
 from ..module_utils._scheduled_events.host.files import LocalFiles
 from ..module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
@@ -33,7 +34,7 @@ class ActionModule(EitherWay):
     work = staticmethod(act_on_vm)
     arguments = staticmethod(act_arguments)
 
-    def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+    def run(self, tmp: t.Any = None, task_vars: Data | None = None) -> Data:
         """Run the module, and add to its result what the controller itself keeps of the VM, unless it failed.
 
         Core prints failed results whole, and a drain method's command may hold a password. After a failure a task of role respond keeps the settings. After a
@@ -56,7 +57,7 @@ class ActionModule(EitherWay):
                 result = {"failed" if kept else "unreachable": True, "msg": str(error), **({"not_reached": True} if kept else {})}
         return result if result.get("failed") else {**result, **kept}
 
-    def _settings(self, given: Mapping[str, t.Any], variables: Mapping[str, t.Any]) -> tuple[dict[str, t.Any], bool]:
+    def _settings(self, given: Values, variables: Values) -> tuple[Data, bool]:
         """Take the settings of the VM from its variables. Return them as the result keeps them, and whether the VM can be observed with them."""
         found = vm_variables.read(variables, self._templar.template, _check_windows_path if given.get("system") == "windows" else LocalFiles.of_option)
         unfit = list(found.wrong_observation)
@@ -68,7 +69,7 @@ class ActionModule(EitherWay):
         settings = {**plain(given), "folders": folders, **found.settings, **({} if unfit else self._places_of_records()), **({"wrong": wrong} if wrong else {})}
         return {"vm_settings": wrap_var(settings)}, not unfit
 
-    def _take_settings_of(self, other: str, variables: Mapping[str, t.Any]) -> str:
+    def _take_settings_of(self, other: str, variables: Values) -> str:
         """Take the options from the variables of the host that the task is delegated to. Return what is wrong with them."""
         if other not in variables["hostvars"]:
             return f"the inventory has no host {other}"
@@ -76,7 +77,7 @@ class ActionModule(EitherWay):
         self._task.args.update(found)
         return " ".join(wrong)
 
-    def _name_members(self, variables: Mapping[str, t.Any]) -> None:
+    def _name_members(self, variables: Values) -> None:
         """Tell the methods the names in Azure of the members of their clusters, by the variables of these hosts."""
         if given := items(self._task.args.get("actions")):
             of_hosts = variables.get("hostvars") or {}
@@ -93,7 +94,7 @@ class ActionModule(EitherWay):
         is_here = self._connection.transport == "local" and os.path.isabs(path)
         return {"records_path": path, "local_records": os.path.normpath(path) if is_here else ""}
 
-    def _without_the_vm(self, vm_settings: t.Any, task_vars: Mapping[str, t.Any]) -> dict[str, t.Any] | None:
+    def _without_the_vm(self, vm_settings: t.Any, task_vars: Values) -> Data | None:
         """Return the result where the VM need not, or must not, be asked."""
         given = self._task.args
         if not given.get("actions") and flag(given.get("observe", True)) is False:
@@ -116,7 +117,7 @@ class ActionModule(EitherWay):
             return [str(failed.result.get("msg"))]
         return []
 
-    def finished(self, result: t.Any, task_vars: Mapping[str, t.Any]) -> dict[str, t.Any]:
+    def finished(self, result: t.Any, task_vars: Values) -> Data:
         """Say beside the answer what was asked for, from the controller's own list: an answer is judged by it."""
         actions = self._task.args.get("actions")
         asked = [{key: action.get(key) for key in ASKED} for action in actions if isinstance(action, Mapping)] if isinstance(actions, (list, tuple)) else []

@@ -13,18 +13,21 @@ from ansible.utils.display import Display
 from ansible.utils.vars import load_extra_vars
 
 from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..module_utils._scheduled_events.core.types import Data, Values
 from ..module_utils._scheduled_events.lease.lease_time import LIMITS
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._controller import notifier, start_gate
-from ..plugin_utils._core.plain_values import items, mapping, number, plain, text, texts
+from ..plugin_utils._core import host_variables
+from ..plugin_utils._core.plain_values import flag, items, mapping, number, plain, text, texts
 from ..plugin_utils._core.wrong_input import WrongInput
 from ..plugin_utils._drain.kinds.tasks import find_task_file
+from ..plugin_utils._drain.settings import claims
 from ..plugin_utils._loop import batch_loop, gate_loop, notifying, pass_loop, vm_settings
 from ..plugin_utils._loop.observations import HostResults
-from ..plugin_utils._maintenance.config import capacity_groups, notify_targets, start_when, timing
+from ..plugin_utils._maintenance.config import alike_groups, capacity_groups, notify_targets, start_when, timing
 from ..plugin_utils._maintenance.config import policy as policies
 from ..plugin_utils._maintenance.config import settings as settings_module
-from ..plugin_utils._maintenance.observe import expected_identity
+from ..plugin_utils._maintenance.observe import expected_identity, written_hosts
 from ..plugin_utils._maintenance.upgrade.batches import UpgradeRequest, approvals, plan_upgrade
 from ..plugin_utils._settings import near_misses, option_types, play_keywords, tasks_files, vm_variables
 from ..plugin_utils._settings.facts import refused_hosts, why_refused, why_refused_extra
@@ -90,6 +93,8 @@ ONE_OF = (("begin", *ALONE, "go_on"),)
 EXCLUSIVE = (("begin", *ALONE), *((name, "go_on") for name in ALONE))
 # A run waits so long at its end.
 MOST_NOTIFY_SECONDS = 300
+# So many hosts of the inventory that take no part are evaluated for a name that several hosts have.
+MOST_NAMESAKES = 50
 SKIPPED = "a condition (when) around role respond leaves out {}: choose its VMs with the hosts of the play. Nothing was done"
 
 
@@ -100,7 +105,7 @@ class ActionModule(OnController):
     rules: t.ClassVar = {"mutually_exclusive": EXCLUSIVE, "required_one_of": ONE_OF}
     wrong_input = (WrongInput,)
 
-    def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+    def run(self, tmp: t.Any = None, task_vars: Data | None = None) -> Data:
         # By the names that operators set, before the values are checked under those of begin.
         if self._task.args.get("check_only"):
             if wrong := wrong_options("respond", task_vars or {}, self._templar.template):
@@ -110,12 +115,12 @@ class ActionModule(OnController):
                 self._task.args["begin"] = self._templar.template((task_vars or {}).get(name))
         return super().run(tmp, task_vars)
 
-    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+    def answer(self, arguments: Data, variables: Data) -> Values:
         state = self._state(arguments, variables)
         Display().v(_progress(state))
         return {**state, **_statistics(state), **({"limits": LIMITS} if state else {})}
 
-    def _state(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+    def _state(self, arguments: Data, variables: Data) -> Values:
         results = _Results(variables["hostvars"])
         if arguments["begin"] is not None:
             return self._begin(arguments, results, variables)
@@ -137,7 +142,7 @@ class ActionModule(OnController):
             return self._notify(pass_loop.go_on(kept, results.of, time.time(), _ask), variables)
         return _go_on(arguments["go_on"], results, variables)
 
-    def _begin(self, arguments: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+    def _begin(self, arguments: Data, results: _Results, variables: Data) -> Values:
         """Freeze the request of the pass before any VM is observed; or begin with the frozen request after the first observation."""
         if arguments["check_only"]:
             # Facts with settings override the inventory. So settings are read after the observation, from a host without such facts.
@@ -159,15 +164,18 @@ class ActionModule(OnController):
         if skipped := [host for host in present if mapping(results.of(host).observed).get("skipped") is True]:
             raise WrongInput(SKIPPED.format(", ".join(skipped)))
         given = {host: results.vm_settings(host) for host in hosts}
+        is_needed = arguments["begin"]["only_shows"] or not results.busy.isdisjoint(present)
+        given, same_names = _with_conflicts(given, results, is_needed)
         misspelt = _warn(variables, results, hosts) + self._without_effect(variables, [host for host in present if not why_refused(results.facts(host))])
-        request = {**request, "settings": _with_clusters(request["settings"], given, results)}
-        misspelt += capacity_groups.cluster_warnings(request["settings"].get("clusters"))
+        settings = _with_alike(_with_clusters(request["settings"], given, results), results, hosts if is_needed else ())
+        request = {**request, "settings": settings}
+        misspelt += capacity_groups.cluster_warnings(request["settings"].get("clusters")) + same_names
         wrong_names = near_misses.warnings(load_extra_vars(self._loader))
         request = {**request, "misspelt": misspelt, "wrong_names": wrong_names}
         state = pass_loop.begin(request, hosts, present, given, of, time.time(), _ask, results.inventory)
         return self._notify(state, variables, is_first=True)
 
-    def _without_effect(self, variables: dict[str, t.Any], hosts: list[str]) -> list[str]:
+    def _without_effect(self, variables: Data, hosts: list[str]) -> list[str]:
         """Warn of settings that have no effect where they are, and return the warnings."""
         found = settings_module.without_effect(self._templar.template(variables.get("respond_timing")))
         first = str(variables["inventory_hostname"])
@@ -175,12 +183,12 @@ class ActionModule(OnController):
         raw = {host: variables["hostvars"].raw_get(host) for host in (first, *hosts)}
         return _display(found + option_types.differing(first, raw))
 
-    def _wrong_surroundings(self, variables: dict[str, t.Any]) -> str | None:
+    def _wrong_surroundings(self, variables: Data) -> str | None:
         """Return what is wrong with the play, role or block around the role, or with the command line."""
         hosts = len(_names(variables.get("ansible_play_hosts_all")))
         return why_refused_extra(load_extra_vars(self._loader)) or play_keywords.refused_around_all(self._task, hosts)
 
-    def _request(self, given: dict[str, t.Any], variables: t.Mapping[str, t.Any]) -> pass_loop.Request:
+    def _request(self, given: Data, variables: Values) -> pass_loop.Request:
         run_id = "".join(secrets.choice(RUN_ID_LETTERS) for _number in range(RUN_ID_LENGTH))
         request: pass_loop.Request = {
             "policy": _rules(given["policy"]),
@@ -207,7 +215,7 @@ class ActionModule(OnController):
             raise WrongInput(f"respond_wait_timeout is {given['wait_timeout']}; it must be 0 or more seconds")
         return request
 
-    def _notify_tasks(self, given: dict[str, t.Any], variables: t.Mapping[str, t.Any]) -> str:
+    def _notify_tasks(self, given: Data, variables: Values) -> str:
         """Return the path of the tasks that notify; empty without any. A file that cannot be included would end the run amid its work."""
         name, places = given["notify_tasks"], tasks_files.places(variables)
         path = find_task_file(name, places) if name else ""
@@ -219,7 +227,7 @@ class ActionModule(OnController):
 
     # Their URLs are read where they are handed over, and are in no state, result or argument of a task.
 
-    def _targets(self, variables: t.Mapping[str, t.Any]) -> tuple[list[notify_targets.NotifyTarget], list[notify_targets.NotifyTarget]]:
+    def _targets(self, variables: Values) -> tuple[list[notify_targets.NotifyTarget], list[notify_targets.NotifyTarget]]:
         """Return the targets, and those for failures."""
         options = ("respond_notify", "respond_notify_failures")
         told, failures = (notify_targets.load(option, plain(self._templar.template(variables.get(option)))) for option in options)
@@ -227,7 +235,7 @@ class ActionModule(OnController):
             failures = [one._replace(name=f"{one.name}.failures") if one.name in twice else one for one in failures]
         return told, failures
 
-    def _with_targets(self, request: pass_loop.Request, variables: t.Mapping[str, t.Any]) -> pass_loop.Request:
+    def _with_targets(self, request: pass_loop.Request, variables: Values) -> pass_loop.Request:
         """Return the request with the names of the targets, or with what keeps all of them from being told, in red at once."""
         notifying.refuse_misspelt(self._template_of_messages(variables))
         told, failures = self._targets(variables)
@@ -238,7 +246,7 @@ class ActionModule(OnController):
         names = {"notify_targets": [one.name for one in told], "notify_failures": [one.name for one in failures]}
         return {**request, "settings": {**request["settings"], **names}}
 
-    def _notify(self, state: pass_loop.State, variables: dict[str, t.Any], is_first: bool = False) -> pass_loop.State:
+    def _notify(self, state: pass_loop.State, variables: Data, is_first: bool = False) -> pass_loop.State:
         """Hand over what targets are to be told. Only a pass that is over waits for what becomes of it, and then records it."""
         request, settings = state["request"]["notify"], state["request"]["settings"]
         if request["wrong"]:
@@ -257,7 +265,7 @@ class ActionModule(OnController):
         state = {**state, "notified": notifying.gathering(state["plan"], state["notified"], now)}
         return _recorded(_waited(state, now + request["seconds"] + notifier.MARGIN)) if is_over and not state["notified"]["closing"] else state
 
-    def _hand_over(self, state: pass_loop.State, messages: t.Mapping[str, t.Any], variables: dict[str, t.Any]) -> pass_loop.State:
+    def _hand_over(self, state: pass_loop.State, messages: Values, variables: Data) -> pass_loop.State:
         """Start to send, and return at once. What cannot be sent has failed."""
         now, orders, results, keys = time.time(), [], dict(state["notified"]["results"]), {}
         targets = [] if why_refused(variables.get("ansible_facts")) else [one for found in self._targets(variables) for one in found]
@@ -281,19 +289,19 @@ class ActionModule(OnController):
                 results.update({key: ["failed", why, now] for of_target in keys.values() for of_message in of_target for key in of_message})
         return {**state, "notified": {**state["notified"], "sent": sent, "results": results, "handed_at": now}}
 
-    def _text(self, variables: dict[str, t.Any]) -> notifying.Text:
+    def _text(self, variables: Data) -> notifying.Text:
         """Return how the text of a message is made: by respond_notify_message, or where that fails as it is by default."""
         template = self._template_of_messages(variables)
         return lambda entry, word, default: printable(notifying.filled(template, entry, word, default), LONGEST_LINE)
 
-    def _template_of_messages(self, variables: t.Mapping[str, t.Any]) -> str:
+    def _template_of_messages(self, variables: Values) -> str:
         try:
             return str(self._templar.template(variables.get("respond_notify_message")) or "")
         except AnsibleError:
             Display().warning("respond_notify_message cannot be evaluated; messages have their default text")
             return ""
 
-    def _begin_gate(self, given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> gate_loop.GateState:
+    def _begin_gate(self, given: Data, results: _Results, variables: Data) -> gate_loop.GateState:
         # The settings of role respond, but leases last as long as the batch needs.
         seconds = timing.seconds_of_batch(settings_module.load(plain(given["settings"])), given["leases"], given["step_seconds"])
         own = {"lease_seconds": seconds, "only_events": [], "run": self._run(given["run"], given["who"], "upgrade")}
@@ -317,7 +325,7 @@ class ActionModule(OnController):
         return {"id": "" if self._task.check_mode else run_id, "who": who, "kind": kind}
 
 
-def _statistics(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+def _statistics(state: Values) -> Data:
     """Return the statistics of a pass that is over, or that only shows the state. ansible-playbook takes them from the result, so no task sets them."""
     if not (state.keys() >= pass_loop.KEYS and (state["do"] == "end" or not state["request"]["runs_commands"])):
         return {}
@@ -326,7 +334,7 @@ def _statistics(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     return {"ansible_stats": {"data": {"respond_stats": numbers}, "per_host": False, "aggregate": False}}
 
 
-def _ask(request: pass_loop.Request) -> t.Mapping[str, t.Any]:
+def _ask(request: pass_loop.Request) -> Values:
     """Ask the start gate of a request, which has one."""
     return start_gate.ask(t.cast("start_when.StartWhen", plain(request["start_when"])), request["runs_commands"])
 
@@ -361,7 +369,7 @@ def _with_failures(state: pass_loop.State, failures: list[str]) -> pass_loop.Sta
     return {**state, "plan": {**plan, **{part: [*plan[part], *(one for one in failures if one not in plan[part])] for part in ("fails", "unserved")}}}
 
 
-def _begin_methods(given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> batch_loop.MethodsState:
+def _begin_methods(given: Data, results: _Results, variables: Data) -> batch_loop.MethodsState:
     """Begin with the hosts of the batch that run this task: a condition may have excluded the others."""
     asked = {host: results.asks(host) for host in _names(variables.get("ansible_play_batch"))}
     outside = results.outside(variables, given["batch"])
@@ -385,7 +393,7 @@ def _begin_methods(given: dict[str, t.Any], results: _Results, variables: dict[s
     return batch_loop.begin(request, asks, vms, results.of, time.time())
 
 
-def _check_settings(results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+def _check_settings(results: _Results, variables: Data) -> Values:
     """Check the settings of the hosts that take part, before any of them is drained."""
     hosts = _names(variables.get("ansible_play_hosts"))
     # A host whose facts have settings is refused by its own task, and fails no other host.
@@ -393,11 +401,13 @@ def _check_settings(results: _Results, variables: dict[str, t.Any]) -> t.Mapping
     hosts = [host for host in hosts if host not in refused]
     _warn(variables, results, hosts)
     places = tasks_files.places(variables)
-    vm_settings.refuse_wrong({host: vm_settings.read(results.vm_settings(host), host, places, results.inventory) for host in hosts})
+    given, same_names = _with_conflicts({host: results.vm_settings(host) for host in hosts}, results, is_needed=True)
+    _display(same_names)
+    vm_settings.refuse_wrong({host: vm_settings.read(given[host], host, places, results.inventory) for host in hosts})
     return {}
 
 
-def _go_on(name: str, results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+def _go_on(name: str, results: _Results, variables: Data) -> Values:
     state = variables.get(name)
     if isinstance(state, dict) and state.keys() >= gate_loop.KEYS:
         kept = t.cast("gate_loop.GateState", {key: state[key] for key in gate_loop.KEYS})
@@ -409,7 +419,7 @@ def _go_on(name: str, results: _Results, variables: dict[str, t.Any]) -> t.Mappi
     raise WrongInput(f"go_on is {name!r}, and nothing of a pass was registered under this name; a pass begins with a task that has begin")
 
 
-def _warn(variables: dict[str, t.Any], results: _Results, hosts: t.Iterable[str]) -> list[str]:
+def _warn(variables: Data, results: _Results, hosts: t.Iterable[str]) -> list[str]:
     """Warn of misspelt options, and return the warnings. The same words are displayed once for a run."""
     names = _names_in(vm_variables.Evaluated(variables)).union(*map(results.names, hosts))
     return _display(near_misses.warnings(names))
@@ -427,7 +437,7 @@ def _rules(policy: t.Any) -> list[t.Any]:
     return [plain(rule.source) for rule in policies.load(policy).rules]
 
 
-def _with_clusters(settings: dict[str, t.Any], given: t.Mapping[str, t.Any], results: _Results) -> dict[str, t.Any]:
+def _with_clusters(settings: Data, given: Values, results: _Results) -> Data:
     """Return the settings with the clusters of these hosts, and of all others in the inventory. Only then is the inventory read: that takes long."""
     settings = {name: value for name, value in settings.items() if name != "clusters"}
     if not any(capacity_groups.clusters_of(one.get("drain_methods")) for one in given.values()):
@@ -438,12 +448,49 @@ def _with_clusters(settings: dict[str, t.Any], given: t.Mapping[str, t.Any], res
     return {**settings, "clusters": capacity_groups.cluster_members(every)}
 
 
+def _with_conflicts(given: Values, results: _Results, is_needed: bool) -> tuple[Data, list[str]]:
+    """Return the settings of the hosts, with what they and another host take for their own as wrong, and warnings of what may be in order.
+
+    Other hosts of the inventory are read where it is needed.
+    """
+    methods = {host: mapping(one).get("drain_methods") for host, one in given.items() if not _is_excluded(one)}
+    methods |= results.namesakes(given, methods) if is_needed else {}
+    found = claims.conflicts(methods)
+    # What comes from the facts of a VM is no setting. Without a conflict nothing has to be known of them.
+    refused = {host for one in found for host in one.hosts if results.may_be_of_facts(host)}
+    found = claims.conflicts({host: of_host for host, of_host in methods.items() if host not in refused}) if refused else found
+    found = [one for one in found if not given.keys().isdisjoint(one.hosts)]
+    wrong: dict[str, list[str]] = {}
+    for one in found:
+        for host in () if one.warns else one.hosts:
+            wrong.setdefault(host, []).append(one.text)
+    settings = {host: {**one, "wrong": texts(one.get("wrong")) + wrong[host]} if host in wrong else one for host, one in given.items()}
+    return settings, [one.text for one in found if one.warns]
+
+
+def _is_excluded(given: t.Any) -> bool:
+    return flag(mapping(given).get("exclude")) is True
+
+
+def _with_alike(settings: Data, results: _Results, hosts: t.Iterable[str]) -> Data:
+    """Return the settings with the groups of VMs that are drained alike: those of these hosts, of which all members of the inventory are read."""
+    is_on, here = flag(settings.get("alike")) is True, frozenset(hosts)
+    settings = {name: value for name, value in settings.items() if name != "alike"}
+    if not is_on or not here:
+        return settings
+    chosen = settings_module.load({name: settings.get(name) for name in ("capacity", "retired")})
+    found = alike_groups.derive(results.written(alike_groups.left_out(chosen.capacity, chosen.retired)))
+    return {**settings, "alike": [group for group in found if not here.isdisjoint(group["members"])]}
+
+
 class _Results:
     """The registered results of the hosts' tasks. Each host's variables are read only on demand, because reading them is slow."""
 
-    def __init__(self, hostvars: t.Mapping[str, t.Mapping[str, t.Any]]) -> None:
+    def __init__(self, hostvars: t.Any) -> None:
         self._hostvars = hostvars
         self._read: dict[str, vm_variables.Evaluated] = {}
+        self.busy: set[str] = set()
+        """The hosts that list an event, or have a record or a lease: without any of them nothing is taken out of service."""
         self.inventory = list(map(str, hostvars))
 
     def of(self, host: str) -> HostResults:
@@ -461,11 +508,35 @@ class _Results:
         """Return a host's settings from its first observation, or as noted without an observation."""
         observed = self._get(host, "observe_result")
         found = observed.get("vm_settings") if isinstance(observed, t.Mapping) else None
+        if any(mapping(observed).get(key) for key in ("events", "records", "leases")):
+            self.busy.add(host)
         found = mapping(self._get(host, "__respond_vm_settings")).get("vm_settings") if found is None else found
         # A host that takes no part in the play has its settings of the inventory.
         return plain({key: self._get(host, name) for key, name in {**vm_variables.SETTINGS, **PLACES}.items()} if found is None else found)
 
-    def asks(self, host: str) -> t.Mapping[str, t.Any]:
+    def namesakes(self, given: t.Container[str], methods: Values) -> Data:
+        """Return the drain methods of other hosts that may claim what these hosts claim, few of them: by their names, or as they are written."""
+        others = {host: self.raw(host).get("drain_methods") for host in self.inventory if host not in given}
+        near = {name for one in claims.conflicts({**others, **methods}) for name in one.hosts if not methods.keys().isdisjoint(one.hosts)}
+        near |= claims.names(methods)
+        found = {host: self.vm_settings(host) for host in [host for host in others if host in near][:MOST_NAMESAKES]}
+        return {host: one.get("drain_methods") for host, one in found.items() if not _is_excluded(one)}
+
+    def raw(self, host: str) -> t.Any:
+        """Return the variables of a host as they are written: evaluating those of all hosts takes long."""
+        return host_variables.written(host, self._hostvars)
+
+    def may_be_of_facts(self, host: str) -> bool:
+        """Return whether a fact of the VM may be in a host's drain methods: a template takes any variable, and a fact comes before the inventory's."""
+        facts = self.facts(host)
+        known = set(mapping(facts)) - {"discovered_interpreter_python"}
+        return bool(why_refused(facts)) or (bool(known) and alike_groups.TEMPLATE in str(self.raw(host).get("drain_methods")))
+
+    def written(self, left_out: frozenset[str]) -> t.Iterator[alike_groups.Written]:
+        """Return the hosts of the inventory as it has written them, without those of these names."""
+        return written_hosts.read(self.inventory, self._hostvars, left_out)
+
+    def asks(self, host: str) -> Values:
         """Return the note of a host from right before a drain or a recovery; C(since) in it shows its age."""
         return mapping(self._get(host, "__upgrade_asks"))
 
@@ -477,12 +548,12 @@ class _Results:
         """Return the observations that a host of a batch has made of others."""
         return items(mapping(self._get(host, "__gate_answers")).get("results"))
 
-    def keepers(self, variables: t.Mapping[str, t.Any], batch: t.Collection[str]) -> list[str]:
+    def keepers(self, variables: Values, batch: t.Collection[str]) -> list[str]:
         """Return the VMs where an earlier run of an upgrade may have left replicas. Playbook rolling_upgrade has observed all VMs."""
         planned = mapping(self._get("localhost", "upgrade_plan"))
         return texts(planned["keepers"]) if "keepers" in planned else list(filter(None, [self.outside(variables, batch)]))
 
-    def outside(self, variables: t.Mapping[str, t.Any], batch: t.Collection[str]) -> str:
+    def outside(self, variables: Values, batch: t.Collection[str]) -> str:
         """Return a VM of the play outside the batch, which may keep replicas where a gate has found none. One that has failed is the last choice."""
         hosts = (host for name in ("ansible_play_hosts", "ansible_play_hosts_all") for host in _names(variables.get(name)) if host not in batch)
         return next((host for host in hosts if not why_refused(self.facts(host))), "")
@@ -501,12 +572,12 @@ class _Results:
         return self._read[host]
 
 
-def _names_in(variables: t.Mapping[str, t.Any]) -> set[str]:
+def _names_in(variables: Values) -> set[str]:
     """Return the names of variables, without those of facts: no VM chooses what is displayed about them."""
     return set(map(str, variables)) - set(map(str, mapping(variables.get("ansible_facts"))))
 
 
-def _progress(state: t.Mapping[str, t.Any]) -> str:
+def _progress(state: Values) -> str:
     """Return the next actions as one line, for -v."""
     actions = (mapping(state.get("plan")).get("actions") or []) if state.get("do") not in ("wait", "pause", "end") else []
     lines = [f"{action['host']} {action['action']}{' (goes on)' if action['continues'] else ''}" for action in actions]

@@ -12,6 +12,7 @@ import typing as t
 from ansible.utils.display import Display
 from ansible.utils.vars import load_extra_vars
 
+from ..module_utils._scheduled_events.core.types import Data, Values
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core.plain_values import flag, items, mapping, number, text
 from ..plugin_utils._core.short_forms import grouped, some
@@ -19,7 +20,7 @@ from ..plugin_utils._maintenance.config.settings import load_limits
 from ..plugin_utils._maintenance.core import timestamps
 from ..plugin_utils._report import tables
 from ..plugin_utils._report.page import page
-from ..plugin_utils._report.report import Answers, Report, is_answer, make, window
+from ..plugin_utils._report.report import Answers, Report, count_answered, is_answer, make, window
 from ..plugin_utils._settings import near_misses, option_types, play_keywords, vm_variables
 from ..plugin_utils._settings.facts import why_refused
 from .status_view import replace_file
@@ -35,14 +36,14 @@ SHOWN = 6
 class ActionModule(OnController):
     """Find the time of a report, which VMs are asked, and where each is archived; or make the report and write its files."""
 
-    spec: t.ClassVar[t.Mapping[str, t.Any]] = {
+    spec: t.ClassVar[Values] = {
         **{key: {"type": "raw", "default": ""} for key in ("since", "until", "month", "event_id", "file", "min_answered", "archive")},
         "limits": {"type": "raw", "default": {}},
         **{key: {"type": "str", "default": ""} for key in ("own", "archived")},
         "allow_empty": {"type": "bool", "default": False},
     }
 
-    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+    def answer(self, arguments: Data, variables: Data) -> Values:
         chosen = window(arguments["since"], arguments["until"], arguments["month"], time.time())
         files, event_id = _files(arguments["file"]), text(arguments["event_id"]) or ""
         if arguments["event_id"] and not event_id:
@@ -65,7 +66,7 @@ class ActionModule(OnController):
         fails = "; ".join([*wrong, *([] if wrong and not hosts else _silent(report, arguments)), *missing])
         return {"lines": lines, "report": report, "fails": fails, "changed": bool(files)}
 
-    def _refuse_wrong(self, arguments: t.Mapping[str, t.Any], variables: t.Mapping[str, t.Any], hosts: int) -> None:
+    def _refuse_wrong(self, arguments: Values, variables: Values, hosts: int) -> None:
         """Raise ValueError for options that are wrong, before any VM is asked, and for names that are almost an option's: nothing would be archived."""
         if 0 in (load_limits("report_archive_limits", arguments["limits"]) or {}).values():
             raise ValueError("report_archive_limits: with a limit of 0 the archive would keep nothing; leave report_archive_path out instead")
@@ -74,7 +75,7 @@ class ActionModule(OnController):
         if why := play_keywords.refused_around_all(self._task, hosts) or misspelt or option_types.wrong_report(variables, self._templar.template):
             raise ValueError(why)
 
-    def _write(self, report: Report, files: t.Sequence[pathlib.Path], arguments: t.Mapping[str, t.Any]) -> list[str]:
+    def _write(self, report: Report, files: t.Sequence[pathlib.Path], arguments: Values) -> list[str]:
         """Write the files of a report. Return a line for each, and in check mode, in which nothing is written, what is not."""
         if self._task.check_mode:
             archive = ["Check mode: nothing was added to the archive."] if text(arguments["archive"]) else []
@@ -105,7 +106,7 @@ def _share(host: str) -> str:
     return f"{plain or 'vm'}-{hashlib.sha256(host.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
-def _is_excluded(variables: t.Mapping[str, t.Any]) -> bool | str:
+def _is_excluded(variables: Values) -> bool | str:
     """Return whether a host is left alone, or what is wrong with the variable that says so. Facts do not say it: such a host fails by itself."""
     if why_refused(variables.get("ansible_facts")):
         return False
@@ -117,7 +118,7 @@ def _is_excluded(variables: t.Mapping[str, t.Any]) -> bool | str:
     return f"respond_exclude must be true or false, and is {given}" if found is None else found
 
 
-def _missing(answers: t.Mapping[str, Answers], report: Report, arguments: t.Mapping[str, t.Any]) -> list[str]:
+def _missing(answers: t.Mapping[str, Answers], report: Report, arguments: Values) -> list[str]:
     """Return what a run was asked for and has not: VMs in the archive, and the event."""
     # A VM for which no archive is set has skipped that; one without any result has failed before.
     results = {host: one.archived if one.archived is not None or text(arguments["archive"]) else {"skipped": True} for host, one in answers.items()}
@@ -127,9 +128,9 @@ def _missing(answers: t.Mapping[str, Answers], report: Report, arguments: t.Mapp
     return found + ([f"no event of this time begins with {event_id}: report_from asks for an earlier one"] if event_id and not report["events"] else [])
 
 
-def _silent(report: Report, arguments: t.Mapping[str, t.Any]) -> list[str]:
+def _silent(report: Report, arguments: Values) -> list[str]:
     """Return why the run fails for VMs that did not answer: no VM has, or too few."""
-    asked, answered = len(report["vms"]), sum(vm["answered"] for vm in report["vms"].values())
+    asked, answered = len(report["vms"]), count_answered(report)
     if not asked and not arguments["allow_empty"]:
         return ["no VM was asked: all of them are left alone (respond_exclude)"]
     wanted = max((number(arguments["min_answered"]) or 0.0) * asked, 0 if arguments["allow_empty"] else 1)

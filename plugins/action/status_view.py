@@ -6,11 +6,11 @@ import json
 import os
 import pathlib
 import tempfile
-import typing as t
 
+from ..module_utils._scheduled_events.core.types import Data, Values
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core.plain_values import flag, mapping
-from ..plugin_utils._maintenance.report.status import FORMATS, status
+from ..plugin_utils._maintenance.report.status import FORMATS, alike_lines, status
 
 TEXTS = {"format": "text", "event_id": "", "file": ""}
 SPEC = {
@@ -25,7 +25,7 @@ class ActionModule(OnController):
 
     spec = SPEC
 
-    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+    def answer(self, arguments: Data, variables: Data) -> Values:
         if arguments["format"] not in FORMATS:
             raise ValueError(f"status_format must be one of {', '.join(FORMATS)}, not {arguments['format']}")
         all_events = flag(arguments["all_events"])
@@ -34,6 +34,8 @@ class ActionModule(OnController):
         state = mapping(variables.get(arguments["observed"]))
         form = arguments["format"]
         lines = status(state["plan"], form=form, event_id=arguments["event_id"], folders=state.get("vms"), all_events=all_events)
+        if form == "text" and not arguments["event_id"]:
+            lines += alike_lines(state["plan"])
         content = json.dumps(lines, indent=2) if arguments["format"] == "json" else "\n".join(lines)
         return {"lines": lines, "changed": bool(arguments["file"]) and self._write(arguments["file"], f"{content}\n".encode())}
 

@@ -10,10 +10,11 @@ from ansible.plugins.action import ActionBase
 
 from ..module_utils._scheduled_events.core.argument_specs import wait_arguments
 from ..module_utils._scheduled_events.core.errors import seconds_in_words
+from ..module_utils._scheduled_events.core.types import Data, Values
 from ..module_utils._scheduled_events.operations.wait_for_scheduled_event import wait_for_event, waiting_arguments
 from ..plugin_utils._actions.either_way import EitherWay
 
-Result = dict[str, t.Any]
+Result = Data
 PAUSE = 5.0
 
 
@@ -22,7 +23,7 @@ class WaitThroughBoots:
 
     def __init__(
         self,
-        run: t.Callable[[dict[str, t.Any]], Result],
+        run: t.Callable[[Data], Result],
         reset: t.Callable[[], None],
         clock: t.Callable[[], float] = time.monotonic,
         sleep: t.Callable[[float], None] = time.sleep,
@@ -32,7 +33,7 @@ class WaitThroughBoots:
         self._clock = clock
         self._sleep = sleep
 
-    def wait(self, arguments: dict[str, t.Any]) -> Result:
+    def wait(self, arguments: Data) -> Result:
         """Wait on a VM that has answered before: then a lost connection means a boot, or a network that will be back."""
         timeout = _timeout(arguments)
         began = self._clock()
@@ -73,7 +74,7 @@ class WaitThroughBoots:
         }
 
 
-def _timeout(arguments: t.Mapping[str, t.Any]) -> float | None:
+def _timeout(arguments: Values) -> float | None:
     """Return the timeout in seconds, or None for a value that the module itself will refuse."""
     try:
         return float(arguments.get("timeout", wait_arguments()["timeout"]["default"]))
@@ -81,7 +82,7 @@ def _timeout(arguments: t.Mapping[str, t.Any]) -> float | None:
         return None
 
 
-def _killed(result: t.Mapping[str, t.Any]) -> str | None:
+def _killed(result: Values) -> str | None:
     """Return why the module ended without an answer, or None. A shutdown ends the module before the connection."""
     if "module_stdout" not in result or "Traceback" in str(result.get("module_stderr")):
         return None
@@ -102,20 +103,20 @@ class ActionModule(EitherWay):
     arguments = staticmethod(waiting_arguments)
     keep_asking = True
 
-    def run_on_vm(self, task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
+    def run_on_vm(self, task_vars: Data) -> Data:
         if self._task.async_val:
             return super().run_on_vm(task_vars)
         # Ansible itself reports a VM that was never reachable; only a VM that was reachable before is waited for.
         self.without_exceptions(lambda: self._low_level_execute_command(":", sudoable=False))
 
-        def run(arguments: dict[str, t.Any]) -> dict[str, t.Any]:
+        def run(arguments: Data) -> Data:
             return self.without_exceptions(lambda: self._execute_module(module_args=arguments, task_vars=task_vars))
 
-        result: dict[str, t.Any] = ActionBase.run(self, None, task_vars)
+        result: Data = ActionBase.run(self, None, task_vars)
         result.update(WaitThroughBoots(run, self._reset).wait(dict(self._task.args)))
         return result
 
-    def checked_options(self) -> dict[str, t.Any]:
+    def checked_options(self) -> Data:
         options = super().checked_options()
         if self._task.args.get("poll_interval") is None:
             options["poll_interval"] = WINDOWS_POLL_INTERVAL

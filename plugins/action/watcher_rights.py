@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import typing as t
-
+from ..module_utils._scheduled_events.core.types import Data, Values
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core.plain_values import plain
 from ..plugin_utils._windows.rights import strangers
 
-SPEC: dict[str, t.Any] = {
+SPEC: Data = {
     "folder": {"type": "str", "required": True},
     "printed": {"type": "list", "elements": "str", "required": True},
     "writers": {"type": "list", "elements": "str", "default": []},
@@ -22,7 +21,7 @@ class ActionModule(OnController):
 
     spec = SPEC
 
-    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+    def answer(self, arguments: Data, variables: Data) -> Values:
         folder, advice = arguments["folder"], arguments["next"]
         try:
             owner, writers = strangers(folder, plain(arguments["printed"]), plain(arguments["writers"]), arguments["parent"])

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from ansible.utils.display import Display
 
 from ..module_utils._scheduled_events.core.errors import ScheduledEventsError
 from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..module_utils._scheduled_events.core.types import Data, Values
 from ..module_utils._scheduled_events.imds.transport import split_endpoint
 from ..module_utils._scheduled_events.watch.settings import parse_settings
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core.plain_values import plain
 from ..plugin_utils._settings import near_misses
 
-SPEC: dict[str, t.Any] = {"settings": {"type": "dict"}}
+SPEC: Data = {"settings": {"type": "dict"}}
 # An option of role watch is named as the setting that it gives, behind this.
 PREFIX = "watch_"
 # Whether role watch installs or removes.
@@ -27,7 +26,7 @@ class ActionModule(OnController):
 
     spec = SPEC
 
-    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+    def answer(self, arguments: Data, variables: Data) -> Values:
         if arguments["settings"] is None:
             _check_names(variables)
         else:
@@ -35,7 +34,7 @@ class ActionModule(OnController):
         return {}
 
 
-def _check_names(variables: dict[str, t.Any]) -> None:
+def _check_names(variables: Data) -> None:
     """Warn of misspelt options, which Ansible ignores. Raise ValueError for one that turns the run into its opposite.
 
     The same words are displayed once for a run. No VM chooses by its facts what is displayed or refused.
@@ -54,7 +53,7 @@ def _check_names(variables: dict[str, t.Any]) -> None:
         )
 
 
-def _check_values(settings: dict[str, t.Any]) -> None:
+def _check_values(settings: Data) -> None:
     """Raise ValueError for settings that the watcher would refuse, by the name of their option: before anything is written on the VM."""
     given = parse_settings(plain(settings), PREFIX)
     try:

@@ -10,6 +10,7 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ..module_utils._scheduled_events.core import printable_text
+from ..module_utils._scheduled_events.core.types import Data
 from ..plugin_utils._awx import changes, hiding, objects, refusals
 from ..plugin_utils._awx.surveys import survey
 from ..plugin_utils._core import plain_values
@@ -28,12 +29,12 @@ from ..plugin_utils._settings.facts import why_refused
 from ..plugin_utils._settings.renamed import refused_variables
 
 
-def own_restarts(observations: Any, ask: Any, settings: Any = None, now: Any = None) -> list[dict[str, Any]]:
+def own_restarts(observations: Any, ask: Any, settings: Any = None, now: Any = None) -> list[Data]:
     """Return these restarts, each with its approver and the VMs that it is approved for."""
     return [{**one, "why": sentence(one["why"])} for one in own_events(observations, ask, settings=settings, now=now)]
 
 
-def policy(value: Any) -> list[dict[str, Any]]:
+def policy(value: Any) -> list[Data]:
     """Check a policy and return its rules."""
     return [plain_values.plain(rule.source) for rule in policies.load(value).rules]
 
@@ -77,7 +78,7 @@ def _unless(why: str | None) -> bool:
     return True
 
 
-def awx_objects(data: Any, specs: Any, defaults: Any = None, hidden: Any = False) -> list[dict[str, Any]]:
+def awx_objects(data: Any, specs: Any, defaults: Any = None, hidden: Any = False) -> list[Data]:
     """Return the objects; with C(hidden) without their secrets, as they may be shown."""
     made = objects.make_objects(data, specs, defaults)
     return [hiding.hide(one) for one in made] if hidden else made

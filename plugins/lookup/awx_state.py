@@ -59,6 +59,7 @@ from typing import Any
 import yaml
 from ansible.errors import AnsibleError
 
+from ..module_utils._scheduled_events.core.types import Data
 from ..plugin_utils._awx import hiding, reading, refusals
 from ..plugin_utils._awx.asking import COLLECTION, EVERY, AskingLookup, may_make
 from ..plugin_utils._core.wrong_input import WrongInput
@@ -84,13 +85,13 @@ def installed() -> str | None:
 class LookupModule(AskingLookup):
     """Ansible's entry point."""
 
-    def run(self, terms: list[Any], variables: Any = None, **kwargs: Any) -> list[dict[str, Any]]:
+    def run(self, terms: list[Any], variables: Any = None, **kwargs: Any) -> list[Data]:
         """Return what AWX has of the objects, or why it could not be read."""
         self.set_options(var_options=variables, direct=kwargs)
         version = installed()
         configured = any(path.expanduser().is_file() for path in CONFIGURED)
         refused = refusals.collection(version) or refusals.login(os.environ, configured)
-        found: list[dict[str, Any]] = []
+        found: list[Data] = []
         denied: list[str] = []
         if not refused:
             try:
@@ -103,7 +104,7 @@ class LookupModule(AskingLookup):
         refused = hiding.redact(refused, hiding.secrets(terms))
         return [{"refused": refused, "found": found, "denied": denied, "version": version or ""}]
 
-    def _read(self, terms: list[Any]) -> list[dict[str, Any]]:
+    def _read(self, terms: list[Any]) -> list[Data]:
         seconds = int(self.get_option("wait_seconds"))
         ends = time.monotonic() + seconds
         found = reading.read(terms, self.ask, bool(self.get_option("with_users")))

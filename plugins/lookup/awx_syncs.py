@@ -46,6 +46,7 @@ _raw:
 import time
 from typing import Any
 
+from ..module_utils._scheduled_events.core.types import Data
 from ..plugin_utils._awx import syncs
 from ..plugin_utils._awx.asking import EVERY, AskingLookup
 
@@ -53,7 +54,7 @@ from ..plugin_utils._awx.asking import EVERY, AskingLookup
 class LookupModule(AskingLookup):
     """Ansible's entry point."""
 
-    def run(self, terms: list[Any], variables: Any = None, **kwargs: Any) -> list[dict[str, Any]]:
+    def run(self, terms: list[Any], variables: Any = None, **kwargs: Any) -> list[Data]:
         """Return the state of each project's sync."""
         self.set_options(var_options=variables, direct=kwargs)
         seconds = int(self.get_option("seconds"))

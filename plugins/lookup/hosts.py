@@ -42,13 +42,14 @@ from ansible.inventory.manager import split_host_pattern
 from ansible.plugins.loader import lookup_loader
 from ansible.plugins.lookup import LookupBase
 
+from ..module_utils._scheduled_events.core.types import Data
 from ..plugin_utils._loop.latest_pass import looks_only
 
 
 class LookupModule(LookupBase):
     """The lookup."""
 
-    def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[t.Any]:
+    def run(self, terms: list[t.Any], variables: Data | None = None, **kwargs: t.Any) -> list[t.Any]:
         self.set_options(var_options=variables, direct=kwargs)
         (pattern,) = terms
         if not isinstance(pattern, str):

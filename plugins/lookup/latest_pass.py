@@ -56,6 +56,7 @@ from ansible.errors import AnsibleError, AnsibleLookupError
 from ansible.plugins.loader import lookup_loader
 from ansible.plugins.lookup import LookupBase
 
+from ..module_utils._scheduled_events.core.types import Data, Values
 from ..plugin_utils._core.plain_values import mapping
 from ..plugin_utils._loop import latest_pass
 from ..plugin_utils._settings.facts import why_refused
@@ -75,7 +76,7 @@ PATTERNS = {"acting_hosts": latest_pass.acting_hosts, "all_hosts": latest_pass.a
 class LookupModule(LookupBase):
     """The lookup."""
 
-    def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[t.Any]:
+    def run(self, terms: list[t.Any], variables: Data | None = None, **kwargs: t.Any) -> list[t.Any]:
         self.set_options(var_options=variables, direct=kwargs)
         (part,) = terms
         known = variables or {}
@@ -95,7 +96,7 @@ class LookupModule(LookupBase):
         # Only the hosts that took part in it can have a later state.
         return [latest_pass.plan_of(latest_pass.last_of(own, _registered(_views(known, own["staying"]))))]
 
-    def _reported(self, known: dict[str, t.Any], words: str, has_reported: t.Callable[[t.Any], bool | None]) -> list[str]:
+    def _reported(self, known: Data, words: str, has_reported: t.Callable[[t.Any], bool | None]) -> list[str]:
         # Where --limit has left out every host, no play has run, and there are no hostvars yet.
         matching = [] if latest_pass.looks_only(context.CLIARGS) else self._matching(known)
         for host in matching:
@@ -110,12 +111,12 @@ class LookupModule(LookupBase):
             raise AnsibleLookupError(words.format(latest_pass.left_out(context.CLIARGS)))
         return latest_pass.NO_HOSTS
 
-    def _matching(self, variables: dict[str, t.Any]) -> list[str]:
+    def _matching(self, variables: Data) -> list[str]:
         lookup = lookup_loader.get("ansible.builtin.inventory_hostnames", loader=self._loader, templar=self._templar)
         return list(map(str, lookup.run([self.get_option("pattern")], variables=variables)))
 
 
-def _views(variables: t.Mapping[str, t.Any], hosts: t.Iterable[str]) -> dict[str, t.Any]:
+def _views(variables: Values, hosts: t.Iterable[str]) -> Data:
     """Return the variables of each host. Making them is slow, so it is done once; a host whose variables cannot be read is left out."""
     found = {}
     for host in hosts:
@@ -127,15 +128,15 @@ def _views(variables: t.Mapping[str, t.Any], hosts: t.Iterable[str]) -> dict[str
     return found
 
 
-def _has_reported(view: t.Mapping[str, t.Any]) -> bool | None:
+def _has_reported(view: Values) -> bool | None:
     """Return whether a host knows that its latest pass has reported, or None where it knows of no pass."""
     state = latest_pass.latest(_registered({"": view}))
     return None if state is None else state["request"]["secret"] == view.get(REPORTED)
 
 
-def _has_report(view: t.Mapping[str, t.Any]) -> bool | None:
+def _has_report(view: Values) -> bool | None:
     return True if "lines" in mapping(view.get(REPORT)) else None
 
 
-def _registered(views: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+def _registered(views: Values) -> Data:
     return {host: view[REGISTERED] for host, view in views.items() if REGISTERED in view}

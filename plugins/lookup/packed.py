@@ -32,6 +32,7 @@ from ansible import constants
 from ansible.errors import AnsibleError
 from ansible.plugins.lookup import LookupBase
 
+from ..module_utils._scheduled_events.core.types import Data
 from ..plugin_utils._controller.pack import PROGRAMS, pack
 
 COLLECTION = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -40,7 +41,7 @@ COLLECTION = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__f
 class LookupModule(LookupBase):
     """The lookup."""
 
-    def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[str]:
+    def run(self, terms: list[t.Any], variables: Data | None = None, **kwargs: t.Any) -> list[str]:
         (name,) = terms
         package, module = PROGRAMS[name]
         archive = os.path.join(constants.DEFAULT_LOCAL_TMP, f"{name}.pyz")

@@ -50,6 +50,7 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
+from ..module_utils._scheduled_events.core.types import Data
 from ..module_utils._scheduled_events.discovery.candidates import LocalPlaces
 from ..module_utils._scheduled_events.host.access import Failed, HostAccess
 from ..module_utils._scheduled_events.operations.scheduled_events_info import info
@@ -61,7 +62,7 @@ NAME = "lookup maintenance.azure.scheduled_events"
 class LookupModule(LookupBase):
     """Ansible's entry point."""
 
-    def run(self, terms: list[Any], variables: Any = None, **kwargs: Any) -> list[dict[str, Any]]:
+    def run(self, terms: list[Any], variables: Any = None, **kwargs: Any) -> list[Data]:
         """Return the events. Raise AnsibleLookupError."""
         self.set_options(var_options=variables, direct=kwargs)
         if terms:

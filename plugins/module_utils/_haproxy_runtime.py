@@ -11,18 +11,17 @@ import socket
 import time
 import typing as t
 
+from ._haproxy_left import CHECK_ENABLED, OPERATIONAL, Guard, Rows, left
+from ._scheduled_events.core.types import Data, Values
+
 STATES = ("ready", "drain", "maint")
 # Bits of srv_admin_state that were set by hand or in the configuration. A state that is inherited from a tracked server, or
 # that comes from a name that does not resolve, is not this module's to change.
 FORCED_MAINT, FORCED_DRAIN = 0x01, 0x08
-CHECK_ENABLED = 0x04
-# srv_op_state: 0 stopped, 1 starting (slowstart), 2 running, 3 stopping (its check asks for no new sessions).
-OPERATIONAL = (1, 2)
 # Server and backend names as HAProxy allows them. Any other text could contain a second command.
 NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
 LARGEST_ANSWER = 64 * 1024 * 1024
-# With "fall 1" the health counter proves nothing about the time after maintenance. A check that was due then has ended after these seconds.
-SETTLED_SECONDS = 5
+OUT = "out"
 
 
 class RuntimeSocketError(Exception):
@@ -38,9 +37,18 @@ class Server(t.NamedTuple):
     status: str
     up: bool
     checked: bool
-    passed: bool
+    """Whether it has a health check of its own, which can prove that it serves."""
     sessions: int
     queued: int
+
+
+class Observed(t.NamedTuple):
+    """One look at HAProxy."""
+
+    servers: dict[str, Server]
+    """The server, by backend."""
+    left: dict[str, Data]
+    """Who takes new sessions beside it, by backend: see _haproxy_left.py."""
 
 
 class Runtime:
@@ -94,16 +102,17 @@ class Runtime:
             if size > LARGEST_ANSWER:
                 raise OSError(f"an answer of more than {LARGEST_ANSWER} bytes")
 
-    def servers(self, server: str, backends: t.Sequence[str] = ()) -> dict[str, Server]:
+    def servers(self, server: str, backends: t.Sequence[str] = (), guard: Guard | None = None) -> Observed:
         """Return the server by backend: every backend that has it, or the given ones. Raise RuntimeSocketError if one of those lacks it."""
         for name in [server, *backends]:
             if not NAME.fullmatch(name):
                 raise RuntimeSocketError(f"{name!r} cannot be the name of a server or a backend in HAProxy.")
         states = _rows(_state_lines(self.ask("show servers state")), " ", "be_name", "srv_name")
         stats = _rows(self.ask("show stat -1 4 -1").splitlines(), ",", "pxname", "svname")
+        rows: Rows = {key: {**stats.get(key, {}), **row} for key, row in states.items()}
         found = {
-            backend: _server(backend, server, row, stats[backend, name])
-            for (backend, name), row in states.items()
+            backend: _server(backend, server, rows[backend, name])
+            for backend, name in rows
             if name == server and (not backends or backend in backends) and (backend, name) in stats
         }
         missing = [backend for backend in backends if backend not in found] or ([] if found else ["any backend"])
@@ -113,11 +122,17 @@ class Runtime:
                 f"HAProxy at {self.address} has no server {server} in {', '.join(missing)}. "
                 f"It has: {', '.join(there[:20]) or 'no servers'}{' and others' if len(there) > 20 else ''}."
             )
-        return found
+        return Observed(found, left(rows, server, found, guard or Guard()))
 
-    def set_state(self, backend: str, server: str, state: str) -> None:
-        """Set one of STATES. HAProxy answers nothing on success."""
-        answer = self.ask(f"set server {backend}/{server} state {state}").strip()
+    def set_state(self, backend: str, server: str, state: str, proven: bool = False) -> None:
+        """Set one of STATES. HAProxy answers nothing on success. C(proven): a server that becomes ready is down until its check has passed.
+
+        In one line, so that no kill comes between: in drain it gets no sessions, down neither, and HAProxy itself takes it in when a check has brought
+        it up. It needs no look of ours at the right moment, for any rise, fall and inter.
+        """
+        name = f"set server {backend}/{server}"
+        line = f"{name} state {state}"
+        answer = self.ask(f"{name} state drain; {name} health down; {line}" if proven else line).strip()
         if answer:
             raise RuntimeSocketError(f"HAProxy at {self.address} refuses to set {backend}/{server} to {state}: {answer[:200]}")
 
@@ -139,43 +154,38 @@ def _rows(lines: t.Sequence[str], separator: str, backend: str, server: str) -> 
     return {(row[backend], row[server]): row for row in reader}
 
 
-def _number(row: t.Mapping[str, t.Any], key: str) -> int:
+def _number(row: Values, key: str) -> int:
     value = str(row.get(key) or "0")
     return int(value) if value.lstrip("-").isdecimal() else 0
 
 
-def _server(backend: str, name: str, state: t.Mapping[str, t.Any], stat: t.Mapping[str, t.Any]) -> Server:
-    admin = _number(state, "srv_admin_state")
-    up = _number(state, "srv_op_state") in OPERATIONAL
-    checked = bool(_number(state, "srv_check_state") & CHECK_ENABLED or _number(state, "srv_agent_state") & CHECK_ENABLED)
+def _server(backend: str, name: str, row: Values) -> Server:
+    admin = _number(row, "srv_admin_state")
     return Server(
         backend=backend,
         server=name,
         state="maint" if admin & FORCED_MAINT else "drain" if admin & FORCED_DRAIN else "ready",
-        status=str(stat.get("status") or ""),
-        up=up,
-        checked=checked,
-        passed=up and (not checked or _passed(state, stat)),
-        sessions=_number(stat, "scur"),
-        queued=_number(stat, "qcur"),
+        status=str(row.get("status") or ""),
+        up=_number(row, "srv_op_state") in OPERATIONAL,
+        # One that follows another by "track" has none, and an agent is asked about the load.
+        checked=bool(_number(row, "srv_check_state") & CHECK_ENABLED),
+        sessions=_number(row, "scur"),
+        queued=_number(row, "qcur"),
     )
 
 
-def _passed(state: t.Mapping[str, t.Any], stat: t.Mapping[str, t.Any]) -> bool:
-    """Return whether a check has succeeded since maintenance ended: HAProxy itself reports the server up at once, with its counter at rise."""
-    rise, fall, health = (_number(stat, key) for key in ("check_rise", "check_fall", "check_health"))
-    if fall > 1:
-        return health > rise
-    return _number(state, "srv_time_since_last_change") >= SETTLED_SECONDS
+def next_state(server: Server, wanted: str, direction: str | None, sessions: int) -> str | None:
+    """Return the state to set now; None if it is reached, or if it is not the server's to take in this direction.
 
-
-def next_state(server: Server, wanted: str, check_first: bool) -> str | None:
-    """Return the state to set now; None if it is reached or a check has to pass first.
-
-    A server that returns from maintenance would get sessions before HAProxy has checked it. In drain it is checked, and gets none.
+    On its way out it goes from ready to drain, and from drain to maint once its sessions are gone; on its way in from maint to drain or to ready. Anything
+    else is a state that an operator has set.
     """
     if server.state == wanted:
         return None
-    if wanted == "ready" and check_first and server.checked and not server.passed:
-        return "drain" if server.state == "maint" else None
-    return wanted
+    if wanted == "ready" or direction is None:
+        return wanted
+    if direction == OUT:
+        goes = server.state == "ready" if wanted == "drain" else server.state == "drain" and server.sessions <= sessions
+    else:
+        goes = server.state == "maint"
+    return wanted if goes else None

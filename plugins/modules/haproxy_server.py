@@ -11,7 +11,8 @@ version_added: 1.1.0
 author: The maintenance.azure authors (@maintenance-azure)
 description:
   - Internal, for drain method C(haproxy) of role P(maintenance.azure.drain#role). Returns the state of a server in each backend, over HAProxy's runtime socket
-    on the host it runs on or, with C(host:port), on another one. With O(states) it sets the administrative state. It never waits.
+    on the host it runs on or, with C(host:port), on another one. With O(states) it sets the administrative state. It waits for nothing but,
+    with O(wait), for a check.
   - States that are set at run time are lost when HAProxy restarts, unless it is configured to keep them.
 options:
   socket: {type: str, default: /run/haproxy/admin.sock, description: "The runtime socket, a path or C(host:port). To set states it needs C(level admin)."}
@@ -19,8 +20,25 @@ options:
   backends: {type: list, elements: str, default: [], description: "Backends, each of which must have the server. By default all that have it, at least one."}
   states: {type: dict, default: {}, description: "The state to set for each backend. V(ready) gets sessions, V(drain) no new ones except by persistence,
     V(maint) none and no checks. No state ends sessions. By default nothing is set."}
-  check_first: {type: list, elements: str, default: [], description: "Backends in which a checked server on its way from V(maint) to V(ready) is set to V(drain)
-    until a check has succeeded, see RV(reached). HAProxy itself would give it sessions before its first check."}
+  check_first: {type: list, elements: str, default: [], description: "Backends in which a server with a health check of its own that becomes V(ready) is set
+    down with it. So HAProxy gives it sessions only once its check has passed, see RV(reached), and not before the first one, as it would by itself."}
+  direction:
+    type: str
+    choices: [out, in]
+    description:
+      - V(out) sets V(drain) only where the server is V(ready), and V(maint) only where it is in V(drain) and has no more than O(sessions).
+      - V(in) sets V(drain) only where it is in V(maint). Left out, each state is set.
+  sessions: {type: int, default: 0, description: "How many sessions may be left where O(direction=out) sets V(maint)."}
+  keep:
+    type: dict
+    default: {}
+    description:
+      - By backend, or C(*) for all others, how many other servers must take new sessions while this one is out. By default nothing is asked.
+      - With O(direction=out) nothing is set where one of RV(left) has fewer. They are counted again after V(drain) was set. If there are fewer by then, what
+        was set is V(ready) again at once.
+  away: {type: dict, default: {}, description: "By backend, or C(*) for all, a list of servers that leave as well, and so do not count."}
+  backups: {type: bool, default: false, description: Whether servers with C(backup) count.}
+  wait: {type: float, default: 0.0, description: Seconds within which the servers of O(check_first) may come up.}
   timeout: {type: float, default: 5.0, description: Seconds within which HAProxy must have answered each command.}
 extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.checked]
 attributes: {check_mode: {support: full}, diff_mode: {support: full}, idempotent: {support: full}}
@@ -34,66 +52,56 @@ EXAMPLES = r"""
 
 RETURN = r"""
 backends:
-  description: The server after the changes, by the names of the backends. C(passed) is whether it is up, and unchecked or checked since its maintenance.
+  description: The server after the changes, by the names of the backends. C(checked) is whether it has a health check of its own.
   returned: success
   type: dict
-  sample: {shop: {backend: shop, server: web1, state: drain, status: DRAIN, up: true, checked: true, passed: true, sessions: 3, queued: 0}}
+  sample: {shop: {backend: shop, server: web1, state: drain, status: DRAIN, up: true, checked: true, sessions: 3, queued: 0}}
 error_kind: {type: str, returned: failure, description: V(bad_answer) when the result of the host is not a valid result of this module.}
-reached: {type: bool, returned: success, description: Whether all O(states) are as asked for. V(false) while O(check_first) waits.}
+left:
+  description:
+    - Who takes new sessions beside the server, by backend; also in a backend with a server that follows this one by C(track), whose name C(tracks) is.
+    - A server counts when HAProxy gives it new sessions, its weight and its agent's is above 0, and its last check (or that of the server that it follows) has
+      passed, if it has one. C(names) and C(out), those that do not count and why, have at most ten.
+    - C(takes) is whether this one does so now, C(weighs) whether its weight is above 0. C(candidates) are the others with an address, backups not counted.
+  returned: success
+  type: dict
+  sample: {shop: {server: web1, tracks: "", address: 10.0.0.4, takes: true, weighs: true, others: 1, names: [web2], candidates: 2, missing: 1,
+    out: [{name: web3, status: DOWN, why: down}], asked: 1}}
+reached: {type: bool, returned: success, description: Whether all O(states) are as asked for. V(false) while one of O(check_first) is not up.}
+short: {type: list, elements: str, returned: success, description: The backends of RV(left) for which nothing was set.}
+was: {type: dict, returned: success, description: "What was set, by backend: the state before."}
 """
 
-import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._haproxy_runtime import STATES, Runtime, RuntimeSocketError, next_state
+from ..module_utils._haproxy_change import Change
+from ..module_utils._haproxy_runtime import RuntimeSocketError
 from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..module_utils._scheduled_events.core.types import Data
 
 
-def arguments() -> dict[str, dict[str, t.Any]]:
+def arguments() -> dict[str, Data]:
     return {
         "socket": {"type": "str", "default": "/run/haproxy/admin.sock"},
         "server": {"type": "str", "required": True},
         "backends": {"type": "list", "elements": "str", "default": []},
         "states": {"type": "dict", "default": {}},
         "check_first": {"type": "list", "elements": "str", "default": []},
+        "direction": {"type": "str", "choices": ["out", "in"]},
+        "sessions": {"type": "int", "default": 0},
+        "keep": {"type": "dict", "default": {}},
+        "away": {"type": "dict", "default": {}},
+        "backups": {"type": "bool", "default": False},
+        "wait": {"type": "float", "default": 0.0},
         "timeout": {"type": "float", "default": 5.0},
-    }
-
-
-def work(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
-    """Read the states, set those that differ, and read them again. Raise RuntimeSocketError."""
-    wanted: t.Mapping[str, str] = options["states"]
-    for backend, state in wanted.items():
-        if state not in STATES:
-            raise RuntimeSocketError(f"states has {state!r} for {backend}; there are {', '.join(STATES)}.")
-    runtime = Runtime(options["socket"], options["timeout"])
-    backends = list(dict.fromkeys([*options["backends"], *wanted]))
-    before = runtime.servers(options["server"], backends)
-    orders = {name: next_state(before[name], state, name in options["check_first"]) for name, state in wanted.items()}
-    changes = {name: state for name, state in orders.items() if state}
-    after = before
-    if changes and check_mode:
-        after = {name: one._replace(state=changes.get(name, one.state)) for name, one in before.items()}
-    elif changes:
-        for name, state in changes.items():
-            runtime.set_state(name, options["server"], state)
-        after = runtime.servers(options["server"], backends)
-    return {
-        "changed": bool(changes),
-        "backends": {name: one._asdict() for name, one in after.items()},
-        "reached": all(after[name].state == state for name, state in wanted.items()),
-        "diff": {
-            "before": {name: before[name].state for name in changes},
-            "after": {name: after[name].state for name in changes},
-        },
     }
 
 
 def main() -> None:
     module = AnsibleModule(argument_spec=arguments(), supports_check_mode=True)
     try:
-        result = work(module.params, module.check_mode)
+        result = Change(module.params).run(module.check_mode)
     except RuntimeSocketError as error:
         module.fail_json(msg=printable(error, LONGEST_LINE))
     module.exit_json(**result)

@@ -66,6 +66,7 @@ from urllib.parse import quote
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._scheduled_events.core.printable_text import printable
+from ..module_utils._scheduled_events.core.types import Data, Values
 
 MISSING = ""
 try:
@@ -91,7 +92,7 @@ EVICTIONS_WITHIN = 20.0
 # How often a change is tried that somebody else's change has overtaken.
 TRIES = 3
 LONGEST_MESSAGE = 300
-Json = t.Dict[str, t.Any]
+Json = Data
 
 
 class ClusterError(Exception):
@@ -149,7 +150,7 @@ class Cluster:
             more = {"_continue": following}
         raise ClusterError(0, f"node {node} has more than {MOST_PODS} pods")
 
-    def evict(self, pod: t.Mapping[str, t.Any], grace_period: int | None) -> Json:
+    def evict(self, pod: Values, grace_period: int | None) -> Json:
         """Return what became of one eviction: Kubernetes asks the disruption budgets."""
         names = {key: str(pod.get(key) or "") for key in ("namespace", "name")}
         options: Json = {"preconditions": {"uid": str(pod.get("uid") or "")}}
@@ -204,7 +205,7 @@ def told_pod(pod: Json) -> Json:
     }
 
 
-def patch_for(node: Json, options: t.Mapping[str, t.Any]) -> Json | None:
+def patch_for(node: Json, options: Values) -> Json | None:
     """Return the change of a node that the options ask for, or None. It names the version that was read, so that nobody else's change is overwritten."""
     told = told_node(node) or {}
     if options["cordon"] and not told["unschedulable"]:
@@ -217,7 +218,7 @@ def patch_for(node: Json, options: t.Mapping[str, t.Any]) -> Json | None:
     return {"metadata": {"annotations": {ANNOTATION: event}, "resourceVersion": version}, "spec": {"unschedulable": unschedulable}}
 
 
-def change_node(cluster: Cluster, options: t.Mapping[str, t.Any]) -> tuple[Json | None, Json | None]:
+def change_node(cluster: Cluster, options: Values) -> tuple[Json | None, Json | None]:
     """Change the node where the options ask for it. Return it as it was and as it is."""
     for attempt in range(1, TRIES + 1):
         node = cluster.node(options["node"])
@@ -232,7 +233,7 @@ def change_node(cluster: Cluster, options: t.Mapping[str, t.Any]) -> tuple[Json 
     return None, None
 
 
-def work(cluster: Cluster, options: t.Mapping[str, t.Any], now: t.Callable[[], float] = time.monotonic) -> Json:
+def work(cluster: Cluster, options: Values, now: t.Callable[[], float] = time.monotonic) -> Json:
     """Change the node, evict, and say how it is then. Raise ClusterError."""
     before, after = (told_node(one) for one in change_node(cluster, options))
     evictions, until = [], now() + EVICTIONS_WITHIN
@@ -248,7 +249,7 @@ def work(cluster: Cluster, options: t.Mapping[str, t.Any], now: t.Callable[[], f
     }
 
 
-def arguments() -> dict[str, dict[str, t.Any]]:
+def arguments() -> dict[str, Data]:
     return {
         "node": {"type": "str", "required": True},
         "kubeconfig": {"type": "path"},

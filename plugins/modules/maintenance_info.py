@@ -165,6 +165,15 @@ upgrades:
   returned: success
   type: list
   elements: dict
+drain_times:
+  description:
+    - How long the last drains of this VM took, V(null) where that is not known. Each time is from the moment in which the first method was about to set
+      something until the last one was drained, by the clock of the VM.
+    - C(methods) has the kinds of the drain methods in the order in which they began, and C(seconds) their times, newest last, at most five.
+  version_added: 2.6.0
+  returned: success
+  type: dict
+  sample: {methods: [haproxy, service], seconds: [14.2, 31.75]}
 records_problems: {type: list, elements: str, returned: success, description: "The problems of the records, as texts. Each names the file and the remedy."}
 records_readable:
   description: V(false) when there may be records that could not be read. Then nothing may be concluded from RV(records).

@@ -15,6 +15,12 @@ options:
   former: {type: raw, description: See O(maintenance.azure.drain#role:main:drain_methods_former).}
   types: {type: list, elements: str, default: [], description: The types of events for which the watcher drains. None compiles nothing.}
   methods_path: {type: raw, description: See O(maintenance.azure.drain#role:main:drain_methods_path).}
+  capacity: {type: raw, description: "See O(maintenance.azure.respond#role:main:respond_capacity). A VM of such a group approves nothing by itself."}
+  alike:
+    type: bool
+    default: false
+    description: Whether a VM to which others are drained alike approves nothing by itself, see O(maintenance.azure.respond#role:main:respond_capacity_alike).
+  retired: {type: raw, description: See O(maintenance.azure.respond#role:main:respond_retired).}
 extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.read_only]
 """
 
@@ -29,5 +35,5 @@ RETURN = r"""
 content: {type: dict, returned: success, description: "The watcher's file, with C(rules), C(methods) and C(elsewhere), the methods left to the controller."}
 types: {type: list, elements: str, returned: success, description: The types of events for which the watcher drains., sample: [Preempt]}
 drains: {type: bool, returned: success, description: Whether the watcher drains anything.}
-note: {type: str, returned: success, description: "Why it drains nothing, or which methods it leaves to the controller; otherwise empty."}
+note: {type: str, returned: success, description: "Why it drains nothing, or what it leaves to the controller; otherwise empty."}
 """

@@ -25,6 +25,7 @@ import typing as t
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "versions"))
 
+from lab.haproxy import Backend, HAProxy  # noqa: E402  versions adds its folder
 from versions import Controller, Lab  # noqa: E402  the folder of tests is no package
 
 COMMAND = {"method": "command", "begin": "true", "check": "true", "undo": "true"}
@@ -73,6 +74,36 @@ def one_event(folder: pathlib.Path, version: str, size: int) -> dict[str, float]
     return dict(found)
 
 
+def event_in_haproxy(folder: pathlib.Path, version: str, size: int) -> dict[str, float]:
+    """Return what an event on half of the VMs costs that drain in a real HAProxy, by method haproxy alone."""
+    lab = new_lab(folder, size)
+    servers = {vm: Backend() for vm in lab.vms}
+    balancer = HAProxy(folder / "lb1", {"web": {vm: (server.port, "check inter 200 fall 1 rise 1") for vm, server in servers.items()}})
+    for host in lab.hosts.values():
+        host["drain_methods"] = [{"method": "haproxy", "balancers": ["lb1"]}]
+    plain = {key: value for key, value in next(iter(lab.hosts.values())).items() if key.startswith("ansible_")}
+    lab.hosts["lb1"] = {**plain, "respond_exclude": True, "drain_haproxy_socket": balancer.socket}
+    found: collections.Counter[str] = collections.Counter(dict.fromkeys(MEASURES, 0))
+    try:
+        for vm in servers:
+            balancer.wait_for(lambda vm=vm: balancer.status("web", vm) == "UP", f"{vm} is not up")
+        event = lab.simulator.event("Reboot", lab.vms[: size // 2], notice=36000, approvals="one", started_seconds=36000)
+        while not lab.simulator.approvals():
+            found.update(one_pass(lab, version))
+        found["s to approval"] = (lab.simulator.approvals()[0]["at"] - lab.simulator.log()[0]["at"]) / SPEED
+        lab.simulator.ask("POST", f"/events/{event}/finish")
+        while {lab.phases(vm)[-1] for vm in lab.vms[: size // 2]} != {"recovered"}:
+            time.sleep(lab.all["respond_timing"]["gone_seconds"] + 0.5)
+            found.update(one_pass(lab, version))
+        found["module runs"] = module_runs(lab)
+    finally:
+        balancer.stop()
+        for server in servers.values():
+            server.stop()
+        lab.close()
+    return dict(found)
+
+
 def counting_python(folder: pathlib.Path) -> pathlib.Path:
     """Write a Python that notes each start. Modules cost here what they cost a user: a Python that starts for each, not the tests' warm one."""
     python = folder / "python"
@@ -105,10 +136,14 @@ def one_pass(lab: Lab, version: str) -> dict[str, float]:
     }
 
 
-def table(sizes: t.Sequence[int], versions: t.Sequence[str], rounds: int) -> None:
+ON_VMS = ((one_event, "One event on {} VMs, drained, approved, recovered"), (idle_pass, "A pass over {} VMs without an event"))
+IN_HAPROXY = ((event_in_haproxy, "One event on half of {} VMs, drained in HAProxy, approved, recovered"),)
+
+
+def table(kinds: t.Sequence[t.Any], sizes: t.Sequence[int], versions: t.Sequence[str], rounds: int) -> None:
     """Print the medians of the versions beside each other."""
     for size in sizes:
-        for measured, title in ((one_event, "One event on {} VMs, drained, approved, recovered"), (idle_pass, "A pass over {} VMs without an event")):
+        for measured, title in kinds:
             costs: dict[str, list[dict[str, float]]] = {version: [] for version in versions}
             for _round in range(rounds):
                 for version in versions:
@@ -125,10 +160,12 @@ def table(sizes: t.Sequence[int], versions: t.Sequence[str], rounds: int) -> Non
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="*", default=[2, 3])
+    parser.add_argument("--haproxy", type=int, nargs="*", default=[4], help="the sizes of fleets that drain in HAProxy")
     parser.add_argument("--versions", nargs="*", default=["2.5.0", "new"])
     parser.add_argument("--rounds", type=int, default=3)
     chosen = parser.parse_args()
-    table(chosen.sizes, chosen.versions, chosen.rounds)
+    table(ON_VMS, chosen.sizes, chosen.versions, chosen.rounds)
+    table(IN_HAPROXY, chosen.haproxy, chosen.versions, chosen.rounds)
     return 0
 
 

@@ -6,9 +6,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -71,34 +74,51 @@ class Backend:
             self._listener = None
 
 
-class HAProxy:
-    """One HAProxy process; backends are {name: {server: (port, options)}}. The first backend has a frontend."""
+def free_ports(count: int) -> list[int]:
+    """Ports that no process listens on."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _number in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
 
-    def __init__(self, folder: pathlib.Path, backends: dict[str, dict[str, tuple[int, str]]]) -> None:
+
+class HAProxy:
+    """One HAProxy process; backends are {name: {server: (port, options)}}. The first backend has a frontend, in mode http each.
+
+    C(more) are further lines by backend, C(defaults) those of all. master: with a master process, which reload() asks for a new worker.
+    """
+
+    def __init__(
+        self, folder: pathlib.Path, backends: dict[str, dict[str, tuple[int, str]]], more: t.Mapping[str, str] | None = None,
+        mode: str = "tcp", defaults: t.Sequence[str] = (), master: bool = False,
+    ) -> None:  # fmt: skip
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
+        self._master = master
         # Paths of sockets are short; those of pytest's folders are not.
         self.socket = f"/tmp/haproxy-{os.getpid()}-{id(self):x}.sock"
-        with socket.socket() as free, socket.socket() as second:
-            free.bind(("127.0.0.1", 0))
-            second.bind(("127.0.0.1", 0))
-            self.port, self.admin_port = free.getsockname()[1], second.getsockname()[1]
+        fronts = list(backends) if mode == "http" else list(backends)[:1]
+        self.admin_port, *ports = free_ports(1 + len(fronts))
+        self.ports = dict(zip(fronts, ports))
+        self.port = ports[0]
         lines = [
             "global",
-            f"  stats socket {self.socket} mode 600 level admin",
+            # A new worker takes the listeners over: no connection is refused at a reload.
+            f"  stats socket {self.socket} mode 600 level admin expose-fd listeners",
             f"  stats socket ipv4@127.0.0.1:{self.admin_port} level user",
             "defaults",
-            "  mode tcp",
+            f"  mode {mode}",
             "  timeout connect 2s",
             "  timeout client 10m",
             "  timeout server 10m",
             "  timeout queue 2s",
-            "frontend front",
-            f"  bind 127.0.0.1:{self.port}",
-            f"  default_backend {next(iter(backends))}",
+            *(f"  {line}" for line in defaults),
         ]
+        for name, port in self.ports.items():
+            lines += [f"frontend front-{name}", f"  bind 127.0.0.1:{port}", f"  default_backend {name}"]
         for name, servers in backends.items():
-            lines.append(f"backend {name}")
+            lines += [f"backend {name}", *([f"  {more[name]}"] if more and name in more else [])]
             lines += [f"  server {server} 127.0.0.1:{port} {options}" for server, (port, options) in servers.items()]
         (folder / "haproxy.cfg").write_text("\n".join(lines) + "\n")
         self.process: subprocess.Popen[bytes] | None = None
@@ -106,7 +126,7 @@ class HAProxy:
 
     def start(self) -> None:
         program, more = find_haproxy()
-        command = [program, "-db", "-f", str(self.folder / "haproxy.cfg")]
+        command = [program, *(["-W"] if self._master else []), "-db", "-f", str(self.folder / "haproxy.cfg")]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **more})
         self.wait_for(self._answers, "it does not answer")
@@ -119,6 +139,16 @@ class HAProxy:
             return "Name: HAProxy" in self.ask("show info")
         except OSError:
             return False
+
+    def reload(self) -> None:
+        """Ask the master for a new worker, and wait until that one answers."""
+        assert self.process is not None and self._master
+        before = self._worker()
+        self.process.send_signal(signal.SIGUSR2)
+        self.wait_for(lambda: self._answers() and self._worker() != before, "there is no new worker")
+
+    def _worker(self) -> str:
+        return next(line for line in self.ask("show info").splitlines() if line.startswith("Pid:"))
 
     def ask(self, command: str) -> str:
         with socket.socket(socket.AF_UNIX) as connection:
@@ -139,12 +169,14 @@ class HAProxy:
                 return "maint" if flags & 1 else "drain" if flags & 8 else "ready"
         raise AssertionError(f"no server {server} in {backend}")
 
-    def status(self, backend: str, server: str) -> str:
-        for line in self.ask("show stat -1 4 -1").splitlines():
-            words = line.split(",")
-            if words[:2] == [backend, server]:
-                return words[17]
+    def row(self, backend: str, server: str) -> dict[str, str]:
+        for one in csv.DictReader(self.ask("show stat -1 4 -1").removeprefix("# ").splitlines()):
+            if (one["pxname"], one["svname"]) == (backend, server):
+                return one
         raise AssertionError(f"no server {server} in {backend}")
+
+    def status(self, backend: str, server: str) -> str:
+        return self.row(backend, server)["status"]
 
     def connect(self) -> tuple[socket.socket, int]:
         """A session through the frontend: the connection, and the port of the server that it reached (0: none)."""
@@ -162,7 +194,8 @@ class HAProxy:
 
     def stop(self) -> None:
         if self.process is not None:
-            self.process.kill()
+            # A master that is killed leaves its workers.
+            (self.process.terminate if self._master else self.process.kill)()
             self.process.wait()
             self.process = None
         pathlib.Path(self.socket).unlink(missing_ok=True)

@@ -15,7 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.maintenance.azure.tests.model.fleet import BrokenRule, Case, Contents, Fleet, State, Step, begin
+from ansible_collections.maintenance.azure.tests.model.balancer_fleet import BalancerFleet
+from ansible_collections.maintenance.azure.tests.model.balancer_run import BalancerRun
+from ansible_collections.maintenance.azure.tests.model.fleet import BrokenRule, Case, Contents, Fleet, State, Step
 from ansible_collections.maintenance.azure.tests.model.run import Run
 from ansible_collections.maintenance.azure.tests.model.upgrade_fleet import RUN, UpgradeFleet
 from ansible_collections.maintenance.azure.tests.model.upgrade_run import UpgradeRun
@@ -49,9 +51,12 @@ class Explorer:
         self.case = case
         self.most = most
         self.contents = Contents()
-        self.fleet = UpgradeFleet(case, self.contents) if case.upgrades else Fleet(case, self.contents)
-        self.runs = [
-            Run(case, self.contents, f"run{place + 1}", backwards=bool(place % 2), misses=case.misses if place == 1 else ()) for place in range(case.responds)
+        kind = UpgradeFleet if case.upgrades else BalancerFleet if case.servers_left else Fleet
+        self.fleet = kind(case, self.contents)
+        respond = BalancerRun if case.servers_left else Run
+        self.runs: list[Run] = [
+            respond(case, self.contents, f"run{place + 1}", backwards=bool(place % 2), misses=case.misses if place == 1 else ())
+            for place in range(case.responds)
         ]
         self.runs += [UpgradeRun(case, self.contents, f"{RUN}{place + 1}", name, batch) for place, (name, batch) in enumerate(case.upgrades)]
         self.states: list[State] = []
@@ -88,7 +93,7 @@ class Explorer:
     def explore(self, first: State | None = None, *, depth_first: bool = False) -> Found:
         """Everything. Depth first, what breaks a rule is mostly found early; breadth first, by one of the shortest ways."""
         found = Found()
-        start = self._pack(self._number(first or begin(self.case)), [run.first for run in self.runs])
+        start = self._pack(self._number(first or self.fleet.begin()), [run.first for run in self.runs])
         seen: dict[int, int] = {start: -1}
         waiting = deque([start])
         present = start
@@ -173,7 +178,7 @@ class Explorer:
         Far fewer states than all interleavings, and enough for a run that sleeps anywhere past its limit and wakes up.
         """
         found = Found()
-        start = self._pack(self._number(begin(self.case)), [run.first for run in self.runs])
+        start = self._pack(self._number(self.fleet.begin()), [run.first for run in self.runs])
         waiting = [(start, place, switches) for place in range(len(self.runs))]
         seen = set(waiting)
         try:

@@ -59,6 +59,16 @@ class Case:
     """Runs of respond."""
     health: bool = True
     """Whether a health check says that a VM serves; without one nobody knows."""
+    servers_left: int = 0
+    """How many servers a load balancer must have beside one that is drained (balancer_fleet.py); without it VMs stop a service."""
+    down: tuple[int, ...] = ()
+    """VMs whose application is down by the balancer's checks until their own event has cured them."""
+    toggles: tuple[tuple[int, int], ...] = ()
+    """VMs whose application may fall at any moment, and come back, and how often it changes in all."""
+    own: bool = False
+    """Whether each run takes only one event, as runs that an event has started do: the first run the first, the second the second."""
+    drain_seconds: int = DRAIN
+    """How long a drain may take."""
     revisions: int = 40
     """States in which a record has more revisions are not followed any further; they are counted."""
 
@@ -81,6 +91,8 @@ class State(NamedTuple):
     ticks: int
     upgrading: tuple[str, ...] = ()
     """How far an upgrade really is on each VM (upgrade_fleet.py)."""
+    balancer: tuple[Any, ...] = ()
+    """What a load balancer knows of each VM's server (balancer_fleet.py)."""
 
 
 class Contents:
@@ -119,6 +131,10 @@ class Fleet:
         self.case = case
         self.contents = contents
         self.posts = 0
+
+    def begin(self) -> State:
+        """The state in which nothing has happened yet."""
+        return begin(self.case)
 
     def apply(self, state: State, step: Step) -> tuple[State, Any]:
         """Take one step. FileNotFoundError and FileExistsError come back as their names."""

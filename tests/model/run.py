@@ -11,7 +11,7 @@ each is computed once, however many interleavings lead to it.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_seconds
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
@@ -25,6 +25,18 @@ from ansible_collections.maintenance.azure.tests.model.machine import ModelFiles
 
 Node = tuple[Any, ...]
 Said = frozenset[tuple[int, str]]
+
+
+class Carry(NamedTuple):
+    """What a run keeps beyond its iteration."""
+
+    failed: Said
+    acknowledged: Said
+    misses: tuple[int, ...]
+    asked: frozenset[tuple[int, int]] = frozenset()
+    """VMs whose drain has said "not yet", and the clock then (balancer_run.py)."""
+
+
 SETTINGS = {
     "pass_interval": 0,
     "drain_seconds": DRAIN,
@@ -47,7 +59,13 @@ class Run:
         # What respond puts back for an upgrade that is dead has a record as well, and is no event.
         self.numbers.update({f"upgrade:{name}": len(case.events) for name, _batch in case.upgrades})
         group = {"name": "all", "members": [f"vm{vm + 1}" for vm in range(case.machines)], "max_unavailable": case.limit}
-        self.settings = {**SETTINGS, "has_health": case.health, "capacity": [group], "run": {"id": identifier, "who": "model", "kind": "events"}}
+        self.settings = {
+            **SETTINGS,
+            "drain_seconds": case.drain_seconds,
+            "has_health": case.health,
+            "capacity": [group],
+            "run": {"id": identifier, "who": "model", "kind": "events"},
+        }
         self.nodes: list[Node] = []
         self._numbers: dict[Node, int] = {}
         self._steps: dict[int, tuple[Step, ...]] = {}
@@ -56,7 +74,7 @@ class Run:
         self._list_numbers: dict[str, int] = {}
         self._planned: dict[Any, int] = {}
         self._known: dict[Any, dict[str, Any]] = {}
-        self.first = self._number(("observation", (frozenset(), frozenset(), misses), (None,) * case.machines))
+        self.first = self._number(("observation", Carry(frozenset(), frozenset(), misses), (None,) * case.machines))
 
     def _number(self, node: Node) -> int:
         found = self._numbers.get(node)
@@ -88,12 +106,12 @@ class Run:
     # --- Looks ------------------------------------------------------------------------------------------------------
 
     def _observation_steps(self, node: Node) -> tuple[Step, ...]:
-        _kind, (_failed, _acknowledged, misses), observations = node
+        _kind, carry, observations = node
         open_ones = [vm for vm in self.order if not isinstance(observations[vm], str) and (observations[vm] is None or observations[vm][0] == "part")]
         steps: list[Step] = []
         for vm in open_ones if self.case.any_order else open_ones[:1]:
             steps.append(self._reading(vm, observations[vm]) if self.case.fine_observations else ("observation", vm))
-            if vm in misses and observations[vm] is None:
+            if vm in carry.misses and observations[vm] is None:
                 steps.append(("miss", vm))
         return tuple(steps)
 
@@ -125,11 +143,11 @@ class Run:
         return self._observation(vm, events, now, leases, reading, serves, marks)
 
     def _looked(self, node: Node, step: Step, result: Any) -> Node:
-        _kind, (failed, acknowledged, misses), observations = node
+        _kind, carry, observations = node
         vm = step[1]
         new: Any
         if step[0] == "miss":
-            misses, new = tuple(one for one in misses if one != vm), "missed"
+            carry, new = carry._replace(misses=tuple(one for one in carry.misses if one != vm)), "missed"
         elif step[0] == "observation":
             new = ("whole", result[1])
         else:
@@ -144,8 +162,12 @@ class Run:
                 new = ("part", forget(results, pause.replay.taken))
         observations = (*observations[:vm], new, *observations[vm + 1 :])
         if any(one is None or one[0] == "part" for one in observations):
-            return "observation", (failed, acknowledged, misses), observations
-        return self._next((failed, acknowledged, misses), self._plan(observations, failed, acknowledged), 0)
+            return "observation", carry, observations
+        return self._next(self._planned_with(carry, observations), self._plan(observations, carry), 0)
+
+    def _planned_with(self, carry: Carry, observations: tuple[Any, ...]) -> Carry:
+        """What a run keeps once it has planned."""
+        return carry
 
     def _whole(self, vm: int, seen: tuple[Any, ...]) -> dict[str, Any]:
         """What an observation of one VM returns when nothing changes meanwhile."""
@@ -195,11 +217,11 @@ class Run:
 
     # --- The plan ---------------------------------------------------------------------------------------------------
 
-    def _plan(self, observations: tuple[Any, ...], failed: Said, acknowledged: Said) -> int:
-        key = (observations, failed, acknowledged)
+    def _plan(self, observations: tuple[Any, ...], carry: Carry) -> int:
+        key = (observations, carry._replace(misses=()))
         found = self._planned.get(key)
         if found is None:
-            found = self._planned[key] = self._make_plan([self._given(vm, one) for vm, one in enumerate(observations)], failed, acknowledged)
+            found = self._planned[key] = self._make_plan([self._given(vm, one) for vm, one in enumerate(observations)], carry)
         return found
 
     def _given(self, vm: int, one: Any) -> dict[str, Any] | None:
@@ -207,7 +229,7 @@ class Run:
             return None
         return self._known[one[1]] if one[0] == "read" else self._whole(vm, one[1])
 
-    def _observations(self, observations: list[dict[str, Any] | None], failed: Said, acknowledged: Said) -> list[dict[str, Any]]:
+    def _observations(self, observations: list[dict[str, Any] | None], carry: Carry) -> list[dict[str, Any]]:
         return [
             {
                 "host": f"vm{vm + 1}",
@@ -216,15 +238,15 @@ class Run:
                 "observation": observation,
                 "methods": ["service"],
                 "reached_before": True,
-                "could_not_approve": [one for place, one in failed if place == vm],
-                "acknowledged": [one.lower() for place, one in acknowledged if place == vm],
+                "could_not_approve": [one for place, one in carry.failed if place == vm],
+                "acknowledged": [one.lower() for place, one in carry.acknowledged if place == vm],
             }
             for vm, observation in enumerate(observations)
         ]
 
-    def _make_plan(self, observations: list[dict[str, Any] | None], failed: Said, acknowledged: Said) -> int:
+    def _make_plan(self, observations: list[dict[str, Any] | None], carry: Carry) -> int:
         now = max(observation["now"] for observation in observations if observation)
-        plan = plans.make_plan(self._observations(observations, failed, acknowledged), policy=self.case.policy, settings=self.settings, now=now)
+        plan = plans.make_plan(self._observations(observations, carry), policy=self.case.policy, settings=self.settings, now=now)
         acts = [self._needed(step, observations) for step in plan["actions"] if step["action"] in ORDER]
         acts.sort(key=lambda act: (ORDER[act["action"]], self.order.index(act["vm"])))
         return self._list(acts)
@@ -262,22 +284,29 @@ class Run:
             call = act.send(answer)
         return call
 
+    def _at(self, node: Node) -> tuple[dict[str, Any], tuple[Any, ...]]:
+        """The act of one VM at which this node is, and its call."""
+        return self._lists[node[2]][node[3]], self._call(node)
+
     def _write(self, node: Node, results: tuple[Any, ...]) -> tuple[str | None, Replay]:
-        _kind, _carry, number, place, said, _results = node
-        given = self._lists[number][place]
-        revision = (given["record"] or {}).get("revision")
-        seed = f"{self.identifier} {given['action']} {given['vm']} {given['step']['event_id']} {revision} {len(said)}"
-        replay = Replay(seed, given["clock"], results, self.contents, self.case.jumps > 0)
+        given, call = self._at(node)
+        replay = Replay(self._seed(node), given["clock"], results, self.contents, self.case.jumps > 0)
         try:
-            return write(replay, given["vm"], given["step"], self._call(node)[1]), replay
+            return write(replay, given["vm"], given["step"], call[1]), replay
         except Pause as pause:
             pause.replay = replay
             raise
 
+    def _seed(self, node: Node) -> str:
+        """What no other call has, and the same call has again."""
+        given = self._at(node)[0]
+        revision = (given["record"] or {}).get("revision")
+        return f"{self.identifier} {given['action']} {given['vm']} {given['step']['event_id']} {revision} {len(node[4])}"
+
     def _act(self, node: Node) -> Step:
-        call = self._call(node)
+        given, call = self._at(node)
         if call[0] != "write":
-            return call[0], self._lists[node[2]][node[3]]["vm"], *call[1:]
+            return call[0], given["vm"], *call[1:]
         try:
             self._write(node, node[5])
         except Pause as pause:
@@ -287,7 +316,7 @@ class Run:
     def _acted(self, node: Node, result: Any) -> Node:
         _kind, carry, number, place, said, results = node
         answer = result[1]
-        if self._call(node)[0] == "write":
+        if self._at(node)[1][0] == "write":
             results = (*results, result)
             try:
                 answer, _replay = self._write(node, results)
@@ -300,16 +329,16 @@ class Run:
             return self._next(self._learned(carry, self._lists[number][place], end.value), number, place + 1)
         return after
 
-    def _learned(self, carry: Any, given: dict[str, Any], outcome: str | None) -> Any:
+    def _learned(self, carry: Carry, given: dict[str, Any], outcome: Any) -> Any:
         """What a run keeps beyond its iteration."""
-        failed, acknowledged, misses = carry
+        failed, acknowledged, *_others = carry
         step, vm = given["step"], given["vm"]
         if given["action"] == "approve":
             ids = {(vm, one) for one in step["event_ids"]}
             failed = failed | ids if outcome == FAILED else failed - ids
         elif given["action"] == "acquire" and outcome != FAILED:
             acknowledged = acknowledged | {(vm, step["event_id"])}
-        return failed, acknowledged, misses
+        return carry._replace(failed=failed, acknowledged=acknowledged)
 
 
 class _Still:

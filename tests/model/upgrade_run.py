@@ -12,7 +12,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upg
 from ansible_collections.maintenance.azure.tests.model import upgrade_acts
 from ansible_collections.maintenance.azure.tests.model.acts import FAILED
 from ansible_collections.maintenance.azure.tests.model.fleet import Case, Contents, Step
-from ansible_collections.maintenance.azure.tests.model.run import Node, Run, Said
+from ansible_collections.maintenance.azure.tests.model.run import Carry, Node, Run
 
 # gate_lease_seconds: longer than a lease of respond, and shorter than the model's jump.
 STEP_SECONDS = 300
@@ -43,9 +43,9 @@ class UpgradeRun(Run):
         """Whether the play is over, done or failed."""
         return self.nodes[number][0] == "end"
 
-    def _make_plan(self, observations: list[dict[str, Any] | None], failed: Said, acknowledged: Said) -> int:
+    def _make_plan(self, observations: list[dict[str, Any] | None], carry: Carry) -> int:
         now = max(observation["now"] for observation in observations if observation)
-        found = gate.make_gate(self._observations(observations, failed, acknowledged), self.ask, policy=self.case.policy, settings=self.settings, now=now)
+        found = gate.make_gate(self._observations(observations, carry), self.ask, policy=self.case.policy, settings=self.settings, now=now)
         acts = [self._needed(step, observations) for step in found["actions"] if step["action"] in ("acquire", "release")]
         if found["go"]:
             acts += [self._needed(step, observations) for step in found["actions"] if step["action"] == "mark_progress"]
@@ -92,9 +92,9 @@ class UpgradeRun(Run):
 
     def _learned(self, carry: Any, given: dict[str, Any], outcome: str | None) -> Any:
         """What was given back is acknowledged no more. A task that fails ends the play; a lease that cannot be made does not."""
-        failed, acknowledged, misses = super()._learned(carry, given, outcome)
+        carry = super()._learned(carry, given, outcome)
         if given["action"] == "release":
-            acknowledged = frozenset(one for one in acknowledged if one[0] != given["vm"])
+            carry = carry._replace(acknowledged=frozenset(one for one in carry.acknowledged if one[0] != given["vm"]))
         elif given["action"] != "acquire" and outcome == FAILED:
             return None
-        return failed, acknowledged, misses
+        return carry

@@ -107,9 +107,11 @@ def test_what_only_shows_has_the_statistics_without_a_task_that_sets_them(make_l
 
 def test_an_event_prints_a_line_for_each_host_and_module_run(make_lab: Make) -> None:
     lab = make_lab(["web1", "web2", "web3", "idle"], 20)
-    for host in lab.hosts.values():
-        host["drain_methods"] = [COMMAND]
     hit = ["web1", "web2", "web3"]
+    for name in hit:
+        lab.hosts[name]["drain_methods"] = [COMMAND]
+    # Drained otherwise, it stands in for none of them, and takes no part.
+    lab.hosts["idle"]["drain_methods"] = [{"method": "none"}]
     event = lab.simulator.event("Freeze", hit, notice=36000, duration_in_seconds=60, approvals="one", started_seconds=36000)
     outputs = [lab.respond()]
     lab.simulator.ask("POST", f"/events/{event}/finish")

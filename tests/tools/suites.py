@@ -22,7 +22,7 @@ OWN_NAMESPACES = ("fleet", "guests", "discovery", "state")
 OTHER_FOLDERS = (*OWN_NAMESPACES, "integration", "eda", "runner", "monitoring", "benchmark", "tools", "sanity", "requirements", "output")
 PLAYBOOK_SUITES = 4
 # What runs a playbook in these tests, as far as a look at the text says.
-A_RUN = re.compile(r"(?:respond|respond_event|play|status|decide|drain|recover|upgrade|killed|run|start)\(")
+A_RUN = re.compile(r"(?:respond|respond_event|play|status|decide|drain|recover|upgrade|killed|run|start|make_scene|whole|passes|kill|cure)\(")
 # Processors that these keep busy, as seen in a run of CI: the rest of their time they wait for events, guests and pauses.
 LOADS = {
     "crash": 0.6,

@@ -50,12 +50,14 @@ class Balancer:
             rows = [f"3 shop 1 {name} 127.0.0.1 2 {FLAGS[state]} 1 1 100 6 3 4 6 0" for name, state in self.servers.items()]
             return "\n".join(["1", f"# {COLUMNS}", *rows, "", ""])
         if command == "show stat -1 4 -1":
-            rows = [f"shop,{name},0,0,UP,2,3,4," for name in self.servers]
-            return "\n".join(["# pxname,svname,qcur,scur,status,check_rise,check_fall,check_health,", *rows, ""])
-        words = command.split()
-        if words[:2] != ["set", "server"]:
-            return "Unknown command\n"
-        self.servers[words[2].split("/")[1]] = words[4]
+            rows = [f"shop,{name},0,0,UP,1,0,,L7OK," for name in self.servers]
+            return "\n".join(["# pxname,svname,qcur,scur,status,weight,bck,tracked,check_status,", *rows, ""])
+        for words in map(str.split, command.split("; ")):
+            if words[:2] != ["set", "server"]:
+                return "Unknown command\n"
+            # Its checks pass at once.
+            if words[3] == "state":
+                self.servers[words[2].split("/")[1]] = words[4]
         return "\n"
 
     @property

@@ -66,7 +66,10 @@ class Player:
         self.lab.add(list(self.vms))
         self.others = Simulator([], 60, "--switch", "rate_limit=0", "--vm-file", self._vm_file("others", self._later_machines()))
         self.servers = {name: Backend() for name, vm in self.vms.items() if vm.server}
-        self.balancer = HAProxy(folder / "lb1", {BACKEND: {name: (one.port, "check inter 200") for name, one in self.servers.items()}})
+        # One more, which is no VM here: scenes have the same backend, and none is kept by another one's drain.
+        self.spare = Backend()
+        ports = {"spare": self.spare.port, **{name: one.port for name, one in self.servers.items()}}
+        self.balancer = HAProxy(folder / "lb1", {BACKEND: {name: (port, "check inter 200") for name, port in ports.items()}})
         self._prepare()
 
     # --- The lab -----------------------------------------------------------------------------------------------------
@@ -323,7 +326,7 @@ class Player:
 
     def close(self) -> None:
         self.balancer.stop()
-        for server in self.servers.values():
+        for server in (self.spare, *self.servers.values()):
             server.stop()
         self.others.close()
         self.lab.close()

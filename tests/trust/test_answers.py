@@ -64,8 +64,14 @@ class Answered:
         lab.balancer("lb1", web3="ready")
         (lab.folder / "lb1").mkdir()
         evil = {**facts, "respond_notify_tasks": lab.evil_tasks("balancer")}
-        found = {"shop": {"backend": "shop", "server": "web3", "state": "maint", "status": ESCAPES, "up": False, "sessions": 0, "queued": 0}}
-        lab.lie("lb1", haproxy_server={"answer": {"changed": False, "backends": found, "ansible_facts": evil, "warnings": [ESCAPES]}})
+        found = {"shop": {"backend": "shop", "server": "web3", "state": "ready", "status": ESCAPES, "up": True, "checked": True, "sessions": 0, "queued": 0}}
+        out = [{"name": ESCAPES * 9, "status": ESCAPES * 9, "why": ESCAPES}] * 10
+        left = {
+            "server": ESCAPES, "tracks": "", "address": ESCAPES, "takes": True, "weighs": True, "others": 0, "names": [], "candidates": 10**39,
+            "missing": 10**39, "out": out, "asked": 1,
+        }  # fmt: skip
+        answer = {"changed": False, "backends": found, "left": {ESCAPES: left}, "reached": True, "short": [ESCAPES], "was": {}}
+        lab.lie("lb1", haproxy_server={"answer": {**answer, "ansible_facts": evil, "warnings": [ESCAPES]}})
         lab.hosts["web3"]["drain_methods"] = [{"method": "haproxy", "balancers": ["lb1"]}]
 
 
@@ -95,6 +101,13 @@ def test_the_pass_serves_the_others_to_its_end(answered: Answered) -> None:
 )
 def test_no_answer_runs_anything_here(answered: Answered, canary: str, what: str) -> None:
     assert canary not in answered.lab.found(), what
+
+
+def test_a_balancer_can_hold_its_own_server_by_one_short_line_and_is_named(answered: Answered) -> None:
+    (record,) = answered.lab.records("web3")
+    assert record["blocker"] == {"kind": "needed", "subjects": []} and record["methods"] == [], record
+    assert record["reason"].isprintable() and len(record["reason"]) < 500 and "is the last server of backend" in record["reason"]
+    assert "on lb1" in record["reason"] and answered.balanced not in answered.lab.approved()
 
 
 def test_no_answer_changes_the_policy(answered: Answered) -> None:

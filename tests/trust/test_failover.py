@@ -51,7 +51,7 @@ def asked_of_others(drained: str, handover: t.Any) -> list[dict[str, t.Any]]:
         "act": "drain", "host": drained, "system": "windows", "methods": [SETTINGS], "former": [], "own_folder": "", "places": [], "event": {"event_id": "E1"},
         "folders": [str(tree.COLLECTION / "roles" / "drain" / "tasks" / "methods")], "record": {}, "deadline": "", "rule": {}, "lease": {}, "verify": False,
         "keep_phase": False, "vm_id": "", "vm_name": "", "boot_id": "", "keeper": "", "now": "2026-11-24T12:00:00", "check_mode": False,
-        "refused": "",
+        "refused": "", "must": False, "away": [],
     }  # fmt: skip
     steps = Steps.begin(t.cast(t.Any, request))
     steps.go_on(Came(result={"results": [{"state": "found", "record": None, "handover": handover}]}))

@@ -14,13 +14,14 @@ from ansible.plugins.action.normal import ActionModule as NormalAction
 from ansible.utils.display import Display
 from ansible.utils.unsafe_proxy import wrap_var
 
+from ...module_utils._scheduled_events.core.types import Data, Values
 from ...module_utils._scheduled_events.host.system import utc_text
 from .._answers import limits
 from .._answers.answer import read_answer, read_foreign_output, read_output, refuse
 from .._answers.kinds import Unusable, printable
 from .bounded_output import Bound, bounded
 
-Result = dict[str, t.Any]
+Result = Data
 
 # From -vvv on, output includes the arguments of a module.
 SHOW_INVOCATION = 3
@@ -43,10 +44,10 @@ class CheckedAction(NormalAction):
     _host_name = "the host"
     _bound: Bound
 
-    def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> Result:
+    def run(self, tmp: t.Any = None, task_vars: Data | None = None) -> Result:
         return self.finished(self.run_on_vm(task_vars or {}), task_vars or {})
 
-    def run_on_vm(self, task_vars: dict[str, t.Any]) -> Result:
+    def run_on_vm(self, task_vars: Data) -> Result:
         """Run the module as core would without this action, and return its result."""
         return self.without_exceptions(lambda: super(CheckedAction, self).run(None, task_vars))
 
@@ -82,7 +83,7 @@ class CheckedAction(NormalAction):
         """Return the host that the module runs on."""
         return str(self._task.delegate_to or self._host_name)
 
-    def finished(self, result: t.Any, task_vars: t.Mapping[str, t.Any]) -> Result:
+    def finished(self, result: t.Any, task_vars: Values) -> Result:
         """Return the checked result, as the play gets it."""
         self.note_host(task_vars)
         clean = read_answer(self.answers, self.host_name(), result, bool(self._task.async_val))
@@ -99,7 +100,7 @@ class CheckedAction(NormalAction):
             found["exception"] = error  # core's own report of the failure
         return dict(found, **self._interpreter())
 
-    def note_host(self, task_vars: t.Mapping[str, t.Any]) -> None:
+    def note_host(self, task_vars: Values) -> None:
         """Remember the host whose answers are read from now on."""
         self._host_name = str(task_vars.get("inventory_hostname") or "the host")
 

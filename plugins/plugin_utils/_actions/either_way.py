@@ -11,6 +11,7 @@ from ansible.module_utils.errors import UnsupportedError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
+from ...module_utils._scheduled_events.core.types import Data
 from ...module_utils._scheduled_events.host.access import Failed, HostAccess, Work
 from ...module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from .._settings.renamed import refused_options
@@ -24,7 +25,7 @@ from .checked import CheckedAction
 WINDOWS_PATH = "%ProgramData%\\azure-maintenance"
 PROGRESS_SECONDS = 30.0
 
-Arguments = t.Callable[[], dict[str, dict[str, t.Any]]]
+Arguments = t.Callable[[], dict[str, Data]]
 
 
 class EitherWay(CheckedAction):
@@ -38,16 +39,16 @@ class EitherWay(CheckedAction):
     # Whether the work only reads, so that one reading of the records is enough.
     reads_once = False
 
-    def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+    def run(self, tmp: t.Any = None, task_vars: Data | None = None) -> Data:
         if renamed := refused_options(self.answers, self._task.args):
             return {"failed": True, "msg": renamed, "error_kind": "bad_option"}
         if not getattr(self._connection._shell, "_IS_WINDOWS", False):
             return super().run(tmp, task_vars)
-        result: dict[str, t.Any] = ActionBase.run(self, tmp, task_vars)
+        result: Data = ActionBase.run(self, tmp, task_vars)
         result.update(self.finished(self.without_exceptions(lambda: self.run_from_here(task_vars or {})), task_vars or {}))
         return result
 
-    def run_from_here(self, task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
+    def run_from_here(self, task_vars: Data) -> Data:
         warnings: list[str] = []
         try:
             if self._task.async_val:
@@ -61,7 +62,7 @@ class EitherWay(CheckedAction):
             result = {"failed": True, "msg": str(error)}
         return dict(result, warnings=warnings) if warnings else result
 
-    def checked_options(self) -> dict[str, t.Any]:
+    def checked_options(self) -> Data:
         """Return the task's options as the module would check them. Raise Failed with the module's own error."""
         validator = ArgumentSpecValidator(type(self).arguments(), required_if=type(self).required_if())
         checked = validator.validate(dict(self._task.args))
@@ -70,7 +71,7 @@ class EitherWay(CheckedAction):
             if isinstance(checked.errors[0], UnsupportedError):
                 message = f"Unsupported parameters for ({self._task.action}) module: {message}"
             raise Failed(message)
-        options: dict[str, t.Any] = checked.validated_parameters
+        options: Data = checked.validated_parameters
         if options.get("records_path") == DEFAULT_PATH:
             options["records_path"] = WINDOWS_PATH
         return options

@@ -10,6 +10,7 @@ from ansible.plugins.loader import action_loader, module_loader
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ...module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ...module_utils._scheduled_events.core.types import Data, Values
 from .._settings import tasks_files
 
 
@@ -19,14 +20,14 @@ class OnController(ActionBase):
     _requires_connection = False
     _supports_async = False
     _supports_check_mode = True
-    spec: t.ClassVar[t.Mapping[str, t.Any]]
-    rules: t.ClassVar[t.Mapping[str, t.Any]] = {}
+    spec: t.ClassVar[Values]
+    rules: t.ClassVar[Values] = {}
     """How the options exclude or need each other, as core's validation takes it."""
     wrong_input: t.ClassVar[tuple[type[Exception], ...]] = (ValueError,)
 
-    def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+    def run(self, tmp: t.Any = None, task_vars: Data | None = None) -> Data:
         variables = task_vars or {}
-        result: dict[str, t.Any] = super().run(tmp, variables)
+        result: Data = super().run(tmp, variables)
         _checked, arguments = self.validate_argument_spec(self.spec, **self.rules)
         try:
             found = self.answer(arguments, variables)
@@ -36,7 +37,7 @@ class OnController(ActionBase):
         # Too long to print with -v. On ansible-core 2.18, wrap_var keeps texts from being evaluated as templates.
         return {**result, "changed": False, **wrap_var(found), "_ansible_verbose_override": True}
 
-    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+    def answer(self, arguments: Data, variables: Data) -> Values:
         """Return what the task registers. Raise one of wrong_input."""
         raise NotImplementedError
 

@@ -11,11 +11,12 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...module_utils._scheduled_events.core.types import Data
 from . import limits
 from .kinds import Kind, Unusable, fields, name_of_type, printable
 from .schemas import COMMON, DIFF, JOB, NO_ANSWER, SCHEMAS, Schema
 
-Answer = dict[str, Any]
+Answer = Data
 BAD_ANSWER = "bad_answer"
 # Keys that core prints by itself, whatever becomes of the result.
 ASIDES = ("warnings", "deprecations", "exception")
@@ -106,7 +107,7 @@ def _constant(name: str) -> Any:
     raise Unusable("a number in it", f"is {name}")
 
 
-def _load(printed: str, constant: Callable[[str], Any]) -> dict[str, Any] | None:
+def _load(printed: str, constant: Callable[[str], Any]) -> Data | None:
     """Return the JSON object in an output, located as core does: from the first line that begins one to the last that ends one."""
     lines = printed.splitlines()
     begin = next((place for place, one in enumerate(lines) if one.strip().startswith("{")), None)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ...module_utils._scheduled_events.core.types import Data, Values
 from . import limits
 
 Kind = Callable[[Any, str], Any]
@@ -58,6 +59,11 @@ def line(value: Any, where: str) -> str:
     return printable(_whole_text(value, where), limits.LINE)
 
 
+def short(value: Any, where: str) -> str:
+    """Check a name or a word that messages repeat."""
+    return printable(_whole_text(value, where), limits.WORD)
+
+
 def output(value: Any, where: str) -> str:
     """Return the end of a program's output, where the reason mostly is."""
     return printable(_whole_text(value, where)[-limits.OUTPUT :].strip(), limits.OUTPUT)
@@ -90,6 +96,18 @@ def number(value: Any, where: str) -> float | int:
     raise Unusable(where, f"is {name_of_type(value)}, not a number")
 
 
+def between(low: float, high: float) -> Kind:
+    """Check a number within its limits."""
+
+    def check(value: Any, where: str) -> float | int:
+        found = number(value, where)
+        if not low <= found <= high:
+            raise Unusable(where, f"is not between {low:g} and {high:g}")
+        return found
+
+    return check
+
+
 def anything(value: Any, where: str, depth: int = 0) -> Any:
     """Check any JSON value that is not nested too deep, such as the options of a drain method."""
     if depth > limits.DEPTH:
@@ -120,18 +138,20 @@ def maybe(kind: Kind) -> Kind:
     return lambda value, where: None if value is None else kind(value, where)
 
 
-def many(kind: Kind) -> Kind:
-    """Check a list of values of this kind."""
+def many(kind: Kind, most: int | None = None) -> Kind:
+    """Check a list of values of this kind, of no more than C(most)."""
 
     def check(value: Any, where: str) -> list[Any]:
         if not isinstance(value, (list, tuple)):
             raise Unusable(where, f"is {name_of_type(value)}, not a list")
+        if most is not None and len(value) > most:
+            raise Unusable(where, f"has {len(value)} items, more than {most}")
         return [kind(item, f"{where}[{place}]") for place, item in enumerate(value)]
 
     return check
 
 
-def naming(kind: Kind, event_of: Callable[[Mapping[str, Any]], Any]) -> Kind:
+def naming(kind: Kind, event_of: Callable[[Values], Any]) -> Kind:
     """Check a list whose events together name a limited number of resources. C(event_of) returns the event of one item."""
 
     def check(value: Any, where: str) -> Any:
@@ -145,12 +165,14 @@ def naming(kind: Kind, event_of: Callable[[Mapping[str, Any]], Any]) -> Kind:
     return check
 
 
-def named(kind: Kind) -> Kind:
-    """Check a dictionary with any keys and values of this kind."""
+def named(kind: Kind, most: int = limits.VALUES) -> Kind:
+    """Check a dictionary with any keys and values of this kind, of no more than C(most)."""
 
-    def check(value: Any, where: str) -> dict[str, Any]:
+    def check(value: Any, where: str) -> Data:
         if not isinstance(value, Mapping):
             raise Unusable(where, f"is {name_of_type(value)}, not a dictionary")
+        if len(value) > most:
+            raise Unusable(where, f"has {len(value)} items, more than {most}")
         return {key(name, where): kind(item, f"{where}.{printable(str(name), 60)}") for name, item in value.items()}
 
     return check
@@ -160,7 +182,7 @@ def fields(known: Mapping[str, Kind], needed: Iterable[str] = ()) -> Kind:
     """Check a dictionary with these keys. Drop other keys; refuse a dictionary that lacks a needed one."""
     wanted = tuple(needed)
 
-    def check(value: Any, where: str) -> dict[str, Any]:
+    def check(value: Any, where: str) -> Data:
         if not isinstance(value, Mapping):
             raise Unusable(where, f"is {name_of_type(value)}, not a dictionary")
         for name in wanted:

@@ -25,5 +25,10 @@ DIGITS = 40
 LINE = 4000
 WARNINGS = 10
 WARNING = 500
+# Characters of a name or a word that messages repeat, such as a server's, and how many of many a module shows.
+WORD = 200
+SHOWN = 10
+# Backends of one balancer with a VM's server, or one that follows it.
+BACKENDS = 1000
 # Characters of an output that is not an answer, for troubleshooting.
 OUTPUT = 2000

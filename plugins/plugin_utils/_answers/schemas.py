@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...module_utils._scheduled_events.imds import document, identity
-from ...module_utils._scheduled_events.journal import history, record_schema
+from ...module_utils._scheduled_events.journal import drain_times, history, record_schema
 from ...module_utils._scheduled_events.lease import progress_marks
-from .kinds import Kind, anything, fields, flag, line, many, maybe, named, naming, number, output, text, whole
+from . import limits
+from .kinds import Kind, anything, between, fields, flag, line, many, maybe, named, naming, number, output, short, text, whole
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,9 @@ LEASE = fields(
 REPLICA = fields({"vm": text, "vm_id": maybe(text), "keeper_vm_id": maybe(text), "record": RECORD}, ("vm", "record"))
 TOMBSTONE = fields({"event_id": text, "at": text, "vm_id": maybe(text)}, ("event_id", "at"))
 MARK = fields(dict.fromkeys(progress_marks.KEYS, maybe(text)))
+DRAIN_TIMES = fields(
+    {"methods": many(text, drain_times.KINDS), "seconds": many(between(0, drain_times.LONGEST_SECONDS), drain_times.TIMES)}, ("methods", "seconds")
+)
 
 ASKED: Mapping[str, Kind] = {
     "vm_name": maybe(text),
@@ -94,6 +98,7 @@ OBSERVATION: Mapping[str, Kind] = {
     "replicas": many(REPLICA),
     "tombstones": many(TOMBSTONE),
     "upgrades": many(MARK),
+    "drain_times": maybe(DRAIN_TIMES),
     "records_problems": many(line),
     "records_readable": flag,
     "cannot_write": maybe(line),
@@ -133,8 +138,16 @@ ACT_RESULT = fields(
     ("action", "event_id", "failed"),
 )
 OUTCOME = fields({"event_id": text, "outcome": text, "last_status": maybe(text)}, ("event_id", "outcome"))
-SERVER_NUMBERS, SERVER_FLAGS, SERVER_TEXTS = ("sessions", "queued"), ("up", "checked", "passed"), ("backend", "server", "state", "status")
+SERVER_NUMBERS, SERVER_FLAGS, SERVER_TEXTS = ("sessions", "queued"), ("up", "checked"), ("backend", "server", "state", "status")
 SERVER: Mapping[str, Kind] = {**dict.fromkeys(SERVER_TEXTS, text), **dict.fromkeys(SERVER_FLAGS, flag), **dict.fromkeys(SERVER_NUMBERS, whole)}
+LEFT_OUT: Mapping[str, Kind] = dict.fromkeys(("name", "status", "why"), short)
+LEFT: Mapping[str, Kind] = {
+    **dict.fromkeys(("server", "tracks", "address"), short),
+    **dict.fromkeys(("takes", "weighs"), flag),
+    **dict.fromkeys(("others", "candidates", "missing", "asked"), whole),
+    "names": many(short, limits.SHOWN),
+    "out": many(fields(LEFT_OUT, tuple(LEFT_OUT)), limits.SHOWN),
+}
 
 NODE = fields({"name": text, "unschedulable": flag, "event": maybe(text), "ready": flag}, ("name", "unschedulable", "ready"))
 POD_TEXTS, POD_FLAGS = ("namespace", "name", "uid", "owner"), ("mirror", "finished", "local", "ending")
@@ -142,8 +155,8 @@ POD = fields({**dict.fromkeys(POD_TEXTS, text), **dict.fromkeys(POD_FLAGS, flag)
 EVICTION = fields({"namespace": text, "name": text, "code": whole, "message": line}, ("namespace", "name", "code"))
 
 SCHEMAS: Mapping[str, Schema] = {
-    # An answer without a watcher says the same as one whose watcher is null.
-    "maintenance_info": Schema(OBSERVATION, tuple(key for key in OBSERVATION if key not in ("watcher", "cannot_write"))),
+    # An answer without one of these says the same as one in which it is null.
+    "maintenance_info": Schema(OBSERVATION, tuple(key for key in OBSERVATION if key not in ("watcher", "drain_times", "cannot_write"))),
     "maintenance_act": Schema({**OBSERVATION, "host_marks": many(text), "services": many(text), "results": many(ACT_RESULT)}, ("results",)),
     "maintenance_record": Schema(
         {"record": maybe(RECORD), "conflict": flag, "leases": many(text), "upgrade": maybe(MARK), "pruned": many(text)},
@@ -175,7 +188,17 @@ SCHEMAS: Mapping[str, Schema] = {
         },
         ("outcome", "events"),
     ),
-    "haproxy_server": Schema({"backends": named(fields(SERVER, tuple(SERVER))), "reached": flag}, ("backends", "reached"), diff=True),
+    "haproxy_server": Schema(
+        {
+            "backends": named(fields(SERVER, tuple(SERVER)), limits.BACKENDS),
+            "left": named(fields(LEFT, tuple(LEFT)), limits.BACKENDS),
+            "reached": flag,
+            "short": many(short),
+            "was": named(short),
+        },
+        ("backends", "left", "reached"),
+        diff=True,
+    ),
     "kubernetes_node": Schema({"node": maybe(NODE), "pods": many(POD), "evictions": many(EVICTION)}, ("node", "pods", "evictions"), diff=True),
     "watcher_python": Schema({"executable": line}, ("executable",)),
 }

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleError
 from ansible.plugins.loader import lookup_loader
 from ansible.plugins.lookup import LookupBase
+
+from ...module_utils._scheduled_events.core.types import Data, Values
 
 COLLECTION = "awx.awx"
 READER = "awx.awx.controller_api"
@@ -20,7 +21,7 @@ EVERY = 2.0
 class AskingLookup(LookupBase):
     """A lookup that reads from AWX."""
 
-    def ask(self, endpoint: str, query: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def ask(self, endpoint: str, query: Values) -> list[Data]:
         """Send one request, or one for each page. Return an answer that is not a list as a list of one."""
         reader = lookup_loader.get(READER, loader=self._loader, templar=self._templar)
         if reader is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...module_utils._scheduled_events.core.types import Data, Values
 from .._core.wrong_input import WrongInput
 from .comparing import differences, superfluous
 from .hiding import hide, hide_difference
@@ -18,9 +19,7 @@ from .syncs import usable
 SINGULAR = {kind.endpoint: kind.label for kind in KINDS}
 
 
-def plan(
-    objects: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], state: str = "present", adopt: bool = False, denied: Sequence[str] = ()
-) -> dict[str, Any]:
+def plan(objects: Sequence[Values], found: Sequence[Values], state: str = "present", adopt: bool = False, denied: Sequence[str] = ()) -> Data:
     """Return changes (one for each object of ours, in order), wrong (why none of them may be made), busy (why they have to wait), and lines.
 
     denied: kinds that the user may not create. Nothing of the result contains secrets.
@@ -37,13 +36,13 @@ def plan(
     return {"changes": changes, "wrong": wrong, "busy": busy, "lines": [line for change in changes for line in _lines(change)]}
 
 
-def with_ids(arguments: Mapping[str, Any], inventories: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def with_ids(arguments: Values, inventories: Sequence[Values]) -> Data:
     """Return a template's arguments with the id of its inventory: by name the modules look in all organizations, and refuse two of one name."""
     ids = {item["name"]: str(item["id"]) for item in inventories if item}
     return {key: ids.get(value, value) if key == "inventory" else value for key, value in arguments.items()}
 
 
-def _not_allowed(changes: Sequence[Mapping[str, Any]], items: Mapping[tuple[str, str], Mapping[str, Any]], denied: Sequence[str]) -> list[str]:
+def _not_allowed(changes: Sequence[Values], items: Mapping[tuple[str, str], Values], denied: Sequence[str]) -> list[str]:
     """Return what the user may not do, as far as AWX tells."""
     refused: dict[str, list[str]] = {}
     for change in changes:
@@ -59,7 +58,7 @@ def _not_allowed(changes: Sequence[Mapping[str, Any]], items: Mapping[tuple[str,
     return [f"this user may not {what} {', '.join(words)}" for what, words in refused.items()]
 
 
-def _missing(one: Mapping[str, Any], item: Mapping[str, Any]) -> list[str]:
+def _missing(one: Values, item: Values) -> list[str]:
     """Report a missing object that is only referred to and not created here."""
     if one["made"] or item:
         return []
@@ -67,16 +66,16 @@ def _missing(one: Mapping[str, Any], item: Mapping[str, Any]) -> list[str]:
     return [f"{_label(one)}{place} is not there, or this user may not see it; it is named and not made here"]
 
 
-def _label(one: Mapping[str, Any]) -> str:
+def _label(one: Values) -> str:
     kind = str(one["kind"])
     return f"{BY_NAME[kind].label if kind in BY_NAME else kind.replace('_', ' ')} {one['name']}"
 
 
-def _ours(one: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
+def _ours(one: Values, item: Values) -> bool:
     return not BY_NAME[str(one["kind"])].described or str(item.get("description") or "").rstrip().endswith(MARK)
 
 
-def _change(one: Mapping[str, Any], action: str, why: str = "", differing: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+def _change(one: Values, action: str, why: str = "", differing: Sequence[Values] = ()) -> Data:
     return {
         "kind": one["kind"],
         "name": one["name"],
@@ -90,7 +89,7 @@ def _change(one: Mapping[str, Any], action: str, why: str = "", differing: Seque
     }
 
 
-def _presence(one: Mapping[str, Any], item: Mapping[str, Any], adopt: bool) -> dict[str, Any]:
+def _presence(one: Values, item: Values, adopt: bool) -> Data:
     if not item:
         return _change(one, "make")
     if not _ours(one, item) and not adopt:
@@ -108,7 +107,7 @@ def _presence(one: Mapping[str, Any], item: Mapping[str, Any], adopt: bool) -> d
     return change
 
 
-def _nodes(change: dict[str, Any], item: Mapping[str, Any]) -> None:
+def _nodes(change: Data, item: Values) -> None:
     """Leave nodes out that are as wanted: the module sends an approval each time, and each time counts it as a change."""
     arguments = change["arguments"]
     if superfluous(arguments["workflow_nodes"], item):
@@ -117,7 +116,7 @@ def _nodes(change: dict[str, Any], item: Mapping[str, Any]) -> None:
         del arguments["workflow_nodes"]
 
 
-def _removals(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> list[dict[str, Any]]:
+def _removals(pairs: Sequence[tuple[Values, Values]]) -> list[Data]:
     """Return the removals in reverse order of creation. Keep an object that others use, and whatever a kept object uses.
 
     A schedule whose template is removed goes with it, and not before: a template that AWX does not remove then still has its schedule.
@@ -136,7 +135,7 @@ def _removals(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> l
     return changes
 
 
-def _removal(one: Mapping[str, Any], item: Mapping[str, Any], gone: set[tuple[str, Any]]) -> dict[str, Any]:
+def _removal(one: Values, item: Values, gone: set[tuple[str, Any]]) -> Data:
     if not item or not BY_NAME[str(one["kind"])].removable:
         return _change(one, "same")
     if not _ours(one, item):
@@ -148,7 +147,7 @@ def _removal(one: Mapping[str, Any], item: Mapping[str, Any], gone: set[tuple[st
     return {**_change(one, "remove"), "jobs": list(item.get("jobs") or [])}
 
 
-def _lines(change: Mapping[str, Any]) -> list[str]:
+def _lines(change: Values) -> list[str]:
     """Return the lines to print for a change; none if the object is already as wanted."""
     if change["action"] == "same":
         return []

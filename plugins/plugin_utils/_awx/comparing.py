@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from ...module_utils._scheduled_events.core.types import Data, Values
 from .hiding import ENCRYPTED
 from .kinds import BY_NAME
 
@@ -19,9 +20,9 @@ SOUGHT = {"schedule": ("organization",), "inventory_source": ("organization",)}
 KEYS = ("variable", "identifier")
 
 
-def differences(kind: str, wanted: Mapping[str, Any], item: Mapping[str, Any]) -> list[dict[str, Any]]:
+def differences(kind: str, wanted: Values, item: Values) -> list[Data]:
     """Return each difference with what, before and after. Skip options that AWX does not show."""
-    found: list[dict[str, Any]] = []
+    found: list[Data] = []
     for option, value in wanted.items():
         if option in MEANS or option in SOUGHT.get(kind, ()):
             continue
@@ -31,7 +32,7 @@ def differences(kind: str, wanted: Mapping[str, Any], item: Mapping[str, Any]) -
     return found
 
 
-def _present(kind: str, option: str, item: Mapping[str, Any]) -> tuple[bool, Any]:
+def _present(kind: str, option: str, item: Values) -> tuple[bool, Any]:
     """Return whether AWX shows the option, and its value."""
     more, summary = item.get("more") or {}, item.get("summary_fields") or {}
     if option == "workflow_nodes":
@@ -75,13 +76,13 @@ def _parsed(text: Any) -> Any:
         return text
 
 
-def graph(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def graph(nodes: Sequence[Values]) -> Data:
     """Return the nodes of a workflow in AWX, by identifier."""
     names = {node["id"]: str(node["identifier"]) for node in nodes}
-    shown: dict[str, Any] = {}
+    shown: Data = {}
     for node in nodes:
         started = (node.get("summary_fields") or {}).get("unified_job_template") or {}
-        one: dict[str, Any] = {"starts": started.get("name")}
+        one: Data = {"starts": started.get("name")}
         for edge in ("success", "failure", "always"):
             one[edge] = sorted(names.get(target, str(target)) for target in node.get(f"{edge}_nodes") or [])
         if "timeout" in started:
@@ -90,15 +91,15 @@ def graph(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return shown
 
 
-def _node_fields(node: Mapping[str, Any]) -> dict[str, Any]:
+def _node_fields(node: Values) -> Data:
     converge = bool(node.get("all_parents_must_converge"))
     return {"extra_data": node.get("extra_data") or {}, "limit": node.get("limit") or "", "all_parents_must_converge": converge}
 
 
-def _wanted_graph(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _wanted_graph(nodes: Sequence[Values]) -> Data:
     shown = {}
     for node in nodes:
-        one: dict[str, Any] = {"starts": node["unified_job_template"]["name"], **_node_fields(node)}
+        one: Data = {"starts": node["unified_job_template"]["name"], **_node_fields(node)}
         for edge in ("success", "failure", "always"):
             one[edge] = sorted(target["identifier"] for target in node["related"][f"{edge}_nodes"])
         if "timeout" in node["unified_job_template"]:
@@ -107,7 +108,7 @@ def _wanted_graph(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return shown
 
 
-def superfluous(wanted: Sequence[Mapping[str, Any]], item: Mapping[str, Any]) -> bool:
+def superfluous(wanted: Sequence[Values], item: Values) -> bool:
     """Return whether a workflow has nodes, edges or values to remove. The module only adds, and sends no empty value, unless it recreates all nodes."""
     present, after = graph((item.get("more") or {}).get("workflow_nodes") or []), _wanted_graph(wanted)
     for name, node in present.items():
@@ -120,7 +121,7 @@ def superfluous(wanted: Sequence[Mapping[str, Any]], item: Mapping[str, Any]) ->
     return False
 
 
-def _compare(what: str, before: Any, after: Any, strict: bool = False) -> list[dict[str, Any]]:
+def _compare(what: str, before: Any, after: Any, strict: bool = False) -> list[Data]:
     """Return the differing values only, so that one changed word does not print a whole survey. strict: an empty value and a missing one differ."""
     empty = before in (None, "", [], {}) and after in (None, "", [], {})
     if empty and (not strict or before == after):
@@ -138,7 +139,7 @@ def _compare(what: str, before: Any, after: Any, strict: bool = False) -> list[d
     return [{"what": what, "before": before, "after": after}]
 
 
-def _inside(what: str, before: Mapping[str, Any], after: Mapping[str, Any], strict: bool) -> Iterator[dict[str, Any]]:
+def _inside(what: str, before: Values, after: Values, strict: bool) -> Iterator[Data]:
     for key in [*before, *(key for key in after if key not in before)]:
         # Keys that AWX adds to a notification's configuration are not a difference.
         if what == "notification_configuration" and key not in after:
@@ -152,12 +153,12 @@ def _inside(what: str, before: Mapping[str, Any], after: Mapping[str, Any], stri
             yield from _compare(f"{what}.{key}", before.get(key), after.get(key), strict)
 
 
-def _said(values: Mapping[str, Any], key: str) -> Any:
+def _said(values: Values, key: str) -> Any:
     """Return the value, or None where there is none; null is told apart from that."""
     return "null" if key in values and values[key] is None else values.get(key)
 
 
-def _keyed(value: Any) -> dict[str, Any] | None:
+def _keyed(value: Any) -> Data | None:
     """Return a list of questions or nodes as a dictionary by name, or None for any other value."""
     if isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(each, Mapping) for each in value):
         for key in KEYS:

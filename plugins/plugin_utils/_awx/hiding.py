@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from ...module_utils._scheduled_events.core.types import Data, Values
+
 CONFIGURATION = "notification_configuration"
 # AWX's own placeholder for values that it never shows.
 ENCRYPTED = "$encrypted$"
@@ -31,7 +33,7 @@ LOGIN = re.compile(r"^(https?://)[^/@\s]+@", re.IGNORECASE)
 SHORTEST = 6
 
 
-def hide(one: Mapping[str, Any]) -> dict[str, Any]:
+def hide(one: Values) -> Data:
     """Return an object with its secrets hidden. Values that are hidden already stay so."""
     arguments = dict(one["arguments"])
     if one["kind"] == "notification_template" and isinstance(arguments.get(CONFIGURATION), Mapping):
@@ -39,7 +41,7 @@ def hide(one: Mapping[str, Any]) -> dict[str, Any]:
     return {**one, "arguments": arguments}
 
 
-def hide_found(one: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any]:
+def hide_found(one: Values, item: Values) -> Data:
     """Return what AWX has of an object, with secrets hidden: a secret only shows whether it is the wanted one."""
     if not one["made"]:
         # Another owner's object: only its existence matters.
@@ -55,7 +57,7 @@ def hide_found(one: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any
     return shown
 
 
-def hide_difference(difference: Mapping[str, Any]) -> dict[str, Any]:
+def hide_difference(difference: Values) -> Data:
     """Return a difference without values whose names mark them as secrets."""
     return {**difference, **{side: _named(str(difference["what"]), difference[side]) for side in ("before", "after")}}
 
@@ -83,7 +85,7 @@ def _same(value: Any, wanted: Any) -> bool:
     return bool(value in (ENCRYPTED, wanted))
 
 
-def secrets(objects: Iterable[Mapping[str, Any]]) -> list[str]:
+def secrets(objects: Iterable[Values]) -> list[str]:
     """Return the texts to redact, longest first: whole values, and the secret parts of them."""
     found: set[str] = set()
     for one in objects:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ...module_utils._scheduled_events.core.types import Data, Values
 from .._core.wrong_input import WrongInput
 from . import hiding, surveys
 from .kinds import BY_NAME, KINDS, MARK, STARTED, Kind
@@ -20,7 +21,7 @@ OURS = ("made", "survey", "nodes")
 class Names:
     """The names that the role creates, and which therefore get the prefix."""
 
-    def __init__(self, prefix: str, entries: Mapping[str, Sequence[Mapping[str, Any]]], labels: Sequence[str]) -> None:
+    def __init__(self, prefix: str, entries: Mapping[str, Sequence[Values]], labels: Sequence[str]) -> None:
         self.prefix = prefix
         self.declared = {kind: {str(entry["name"]): bool(entry.get("made", True)) for entry in found} for kind, found in entries.items()}
         self.declared["label"] = dict.fromkeys(labels, True)
@@ -31,7 +32,7 @@ class Names:
         return f"{self.prefix}{name}" if any(self.declared.get(one, {}).get(name, False) for one in kinds) else name
 
 
-def make_objects(data: Mapping[str, Any], specs: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+def make_objects(data: Values, specs: Values, defaults: Values | None = None) -> list[Data]:
     """Return all objects in order of creation. data: the role's variables; specs and defaults: those of the roles that surveys ask for."""
     entries = {kind.name: _entries(kind, data) for kind in KINDS if kind.name != "label"}
     labels = list(dict.fromkeys(str(label) for found in entries.values() for entry in found for label in entry.get("labels") or []))
@@ -50,7 +51,7 @@ def make_objects(data: Mapping[str, Any], specs: Mapping[str, Any], defaults: Ma
     return _named_only(made) + made
 
 
-def _entries(kind: Kind, data: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _entries(kind: Kind, data: Values) -> list[Data]:
     """Return the entries of a kind, with the options that all of them share."""
     given = data.get(kind.variable) or []
     given = [given] if isinstance(given, Mapping) else given
@@ -74,7 +75,7 @@ def _entries(kind: Kind, data: Mapping[str, Any]) -> list[dict[str, Any]]:
     return entries
 
 
-def _startable(entries: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+def _startable(entries: Mapping[str, Sequence[Values]]) -> None:
     """Refuse one name for two things to start: AWX finds them by name alone, whatever their kind."""
     names = [str(entry["name"]) for kind in STARTED for entry in entries[kind]]
     for schedule in entries["schedule"]:
@@ -85,14 +86,14 @@ def _startable(entries: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
             )
 
 
-def _notified(notify: Mapping[str, Any]) -> dict[str, Any]:
+def _notified(notify: Values) -> Data:
     unknown = sorted(set(notify) - {"started", "success", "error", "approvals"})
     if unknown:
         raise WrongInput(f"awx_notify has {', '.join(unknown)}; there are started, success, error and approvals, each a list of names")
     return {f"notification_templates_{when}": list(names or []) for when, names in notify.items()}
 
 
-def _object(kind: Kind, entry: Mapping[str, Any], names: Names, specs: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+def _object(kind: Kind, entry: Values, names: Names, specs: Values, defaults: Values) -> Data:
     made = bool(entry.get("made", True))
     name = names.full(kind.name, str(entry["name"]))
     arguments = {key: value for key, value in entry.items() if key not in OURS}
@@ -117,7 +118,7 @@ def _related(kind: str, value: Any, names: Names) -> Any:
     return "" if value is None else value
 
 
-def _execution_environment(arguments: dict[str, Any], entry: Mapping[str, Any], *_other: Any) -> None:
+def _execution_environment(arguments: Data, entry: Values, *_other: Any) -> None:
     if not arguments.get("image") and entry.get("made", True):
         raise WrongInput(
             f"the execution environment {arguments['name']} has no image: set awx_image to the one that has this collection in it, "
@@ -132,7 +133,7 @@ def _form(given: Any) -> str:
     return f"of type {type(given).__name__}"
 
 
-def _project(arguments: dict[str, Any], entry: Mapping[str, Any], *_other: Any) -> None:
+def _project(arguments: Data, entry: Values, *_other: Any) -> None:
     if entry.get("made", True) and hiding.LOGIN.match(str(arguments.get("scm_url") or "")):
         raise WrongInput(
             f"the project {arguments['name']} has a login in its scm_url: put it into a credential of type Source Control, "
@@ -140,7 +141,7 @@ def _project(arguments: dict[str, Any], entry: Mapping[str, Any], *_other: Any) 
         )
 
 
-def _notification_template(arguments: dict[str, Any], _entry: Mapping[str, Any], *_other: Any) -> None:
+def _notification_template(arguments: Data, _entry: Values, *_other: Any) -> None:
     configuration = arguments.get("notification_configuration") or {}
     if not isinstance(configuration, Mapping):
         raise WrongInput(f"the notification_configuration of notification template {arguments['name']} must be a mapping, not {_form(configuration)}")
@@ -152,12 +153,12 @@ def _notification_template(arguments: dict[str, Any], _entry: Mapping[str, Any],
         )
 
 
-def _inventory(arguments: dict[str, Any], _entry: Mapping[str, Any], *_other: Any) -> None:
+def _inventory(arguments: Data, _entry: Values, *_other: Any) -> None:
     # Without it the module compares null with AWX's empty text, and writes each time.
     arguments.setdefault("kind", "")
 
 
-def _inventory_source(arguments: dict[str, Any], entry: Mapping[str, Any], *_other: Any) -> None:
+def _inventory_source(arguments: Data, entry: Values, *_other: Any) -> None:
     if arguments.get("source") == "azure_rm" and "credential" not in arguments and entry.get("made", True):
         raise WrongInput(
             f"the inventory source {arguments['name']} has no credential, and AWX takes no source of Azure without: "
@@ -165,7 +166,7 @@ def _inventory_source(arguments: dict[str, Any], entry: Mapping[str, Any], *_oth
         )
 
 
-def _job_template(arguments: dict[str, Any], entry: Mapping[str, Any], _names: Names, specs: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+def _job_template(arguments: Data, entry: Values, _names: Names, specs: Values, defaults: Values) -> None:
     if arguments.get("host_config_key") and entry.get("made", True):
         raise WrongInput(
             f"the job template {arguments['name']} has a secret in it (host_config_key): set it in AWX by hand; "
@@ -180,7 +181,7 @@ def _job_template(arguments: dict[str, Any], entry: Mapping[str, Any], _names: N
     _survey(arguments, entry, "job template", specs, defaults)
 
 
-def _survey(arguments: dict[str, Any], entry: Mapping[str, Any], what: str, specs: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+def _survey(arguments: Data, entry: Values, what: str, specs: Values, defaults: Values) -> None:
     asked = entry["survey"]
     role = str(asked.get("role")) if isinstance(asked, Mapping) else ""
     if role not in specs or set(asked) - {"role", "entry_points", "questions"}:
@@ -196,13 +197,13 @@ def _survey(arguments: dict[str, Any], entry: Mapping[str, Any], what: str, spec
     arguments["survey_enabled"] = True
 
 
-def _workflow(arguments: dict[str, Any], entry: Mapping[str, Any], names: Names, specs: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+def _workflow(arguments: Data, entry: Values, names: Names, specs: Values, defaults: Values) -> None:
     arguments["workflow_nodes"] = nodes(entry, arguments["organization"], names.full)
     if entry.get("survey"):
         _survey(arguments, entry, "workflow", specs, defaults)
 
 
-def _schedule(arguments: dict[str, Any], entry: Mapping[str, Any], names: Names, *_other: Any) -> None:
+def _schedule(arguments: Data, entry: Values, names: Names, *_other: Any) -> None:
     if not arguments.get("unified_job_template") or not arguments.get("rrule"):
         raise WrongInput(f"the schedule {entry['name']} needs unified_job_template (what it starts) and rrule (when)")
 
@@ -224,7 +225,7 @@ def _number(value: Any) -> Any:
     return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
-def _named_only(made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _named_only(made: Sequence[Values]) -> list[Data]:
     """Return the objects that others refer to and the role does not create, such as credentials."""
     known = {(one["kind"], one["name"]) for one in made}
     found: dict[tuple[str, str], str] = {}
@@ -243,7 +244,7 @@ def _named_only(made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 # --- The same objects as variables of infra.aap_configuration, which creates them with ansible.controller ----------------
 
 
-def aap_variables(objects: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def aap_variables(objects: Sequence[Values]) -> dict[str, list[Data]]:
     """Return the lists of entries by variable, without empty ones. Entries have the modules' options, so they need no conversion."""
     found = {kind.aap: [dict(one["arguments"]) for one in objects if one["kind"] == kind.name and one["made"]] for kind in KINDS}
     return {name: entries for name, entries in found.items() if entries}
@@ -258,7 +259,7 @@ STARTS = {"job_template": "job_template", "workflow": "workflow_job_template", "
 NODE_KEYS = ("identifier", "timeout", "extra_data", "all_parents_must_converge", "limit", *EDGES, *STARTS)
 
 
-def nodes(workflow: Mapping[str, Any], organization: str, full: Callable[[str, str], str]) -> list[dict[str, Any]]:
+def nodes(workflow: Values, organization: str, full: Callable[[str, str], str]) -> list[Data]:
     """Return all nodes. Raise WrongInput for an edge to an unknown node, and for a loop."""
     given = workflow.get("nodes") or []
     identifiers = [str(node.get("identifier")) for node in given]
@@ -268,7 +269,7 @@ def nodes(workflow: Mapping[str, Any], organization: str, full: Callable[[str, s
     return [_made_node(node, organization, full) for node in given]
 
 
-def _check_node(workflow: Mapping[str, Any], node: Mapping[str, Any], identifiers: list[str]) -> None:
+def _check_node(workflow: Values, node: Values, identifiers: list[str]) -> None:
     where = f"node {node.get('identifier')} of workflow {workflow['name']}"
     if not node.get("identifier") or identifiers.count(str(node["identifier"])) > 1:
         raise WrongInput(f"{where}: every node needs an identifier of its own")
@@ -279,7 +280,7 @@ def _check_node(workflow: Mapping[str, Any], node: Mapping[str, Any], identifier
         raise WrongInput(f"{where} leads to {', '.join(lost)}, and there is no such node")
 
 
-def _no_loop(workflow: Mapping[str, Any], edges: dict[str, list[str]]) -> None:
+def _no_loop(workflow: Values, edges: dict[str, list[str]]) -> None:
     left = dict(edges)
     while left:
         free = [name for name in left if not any(name in targets for targets in left.values())]
@@ -289,15 +290,15 @@ def _no_loop(workflow: Mapping[str, Any], edges: dict[str, list[str]]) -> None:
             del left[name]
 
 
-def _made_node(node: Mapping[str, Any], organization: str, full: Callable[[str, str], str]) -> dict[str, Any]:
+def _made_node(node: Values, organization: str, full: Callable[[str, str], str]) -> Data:
     start = next(key for key in STARTS if node.get(key))
-    started: dict[str, Any] = {"type": STARTS[start], "name": str(node[start])}
+    started: Data = {"type": STARTS[start], "name": str(node[start])}
     if start == "approval":
         started["timeout"] = int(node.get("timeout") or 0)
     else:
         started["name"] = full("workflow_job_template" if start == "workflow" else start, str(node[start]))
         started["organization"] = {"name": organization}
-    made: dict[str, Any] = {
+    made: Data = {
         "identifier": str(node["identifier"]),
         "unified_job_template": started,
         "related": {f"{edge}_nodes": [{"identifier": str(to)} for to in node.get(edge) or []] for edge in EDGES},

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
+from ...module_utils._scheduled_events.core.types import Data, Values
 from .._core.wrong_input import WrongInput
 from .hiding import hide_found
 from .kinds import BY_NAME, ENDPOINTS, NOTIFIED, STARTED
 
-Ask = Callable[[str, Mapping[str, Any]], list[dict[str, Any]]]
+Ask = Callable[[str, Values], list[Data]]
 
 # What an organization owns, as endpoints.
 OWNED = ("teams", "credentials", "execution_environments", "notification_templates", "projects", "inventories", "job_templates", "workflow_job_templates")
@@ -35,12 +35,12 @@ USERS = {
 ALONE = ("organization", "execution_environment", "notification_template", "project", "inventory")
 
 
-def read(objects: Sequence[Mapping[str, Any]], ask: Ask, with_users: bool) -> list[dict[str, Any]]:
+def read(objects: Sequence[Values], ask: Ask, with_users: bool) -> list[Data]:
     """Return for each object what AWX has of it, in the same order; empty if it has none. Secrets are hidden. with_users: also read its users."""
     return [hide_found(one, _read_one(one, ask, with_users)) for one in objects]
 
 
-def _read_one(one: Mapping[str, Any], ask: Ask, with_users: bool) -> dict[str, Any]:
+def _read_one(one: Values, ask: Ask, with_users: bool) -> Data:
     kind, arguments = str(one["kind"]), one["arguments"]
     found = ask(ENDPOINTS.get(kind, f"{kind}s"), query(kind, arguments))
     # Deletion takes AWX a while. Where it is the only one of its name, its creator has to wait for that.
@@ -62,18 +62,18 @@ def _read_one(one: Mapping[str, Any], ask: Ask, with_users: bool) -> dict[str, A
     return item
 
 
-def deleting(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def deleting(found: Sequence[Values]) -> list[str]:
     """Return the names of objects that AWX is still deleting."""
     return [str(item["name"]) for item in found if item.get("pending_deletion")]
 
 
-def denied(objects: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], may_make: Callable[[str], bool]) -> list[str]:
+def denied(objects: Sequence[Values], found: Sequence[Values], may_make: Callable[[str], bool]) -> list[str]:
     """Return the kinds that are missing in AWX and that this user may not create."""
     missing = {str(one["kind"]) for one, item in zip(objects, found, strict=True) if one["made"] and not item}
     return [kind for kind in ALONE if kind in missing and not may_make(ENDPOINTS[kind])]
 
 
-def query(kind: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def query(kind: str, arguments: Values) -> Data:
     """Return the query that finds an object, with names of related objects if its name alone is not unique."""
     query = {"name": arguments["name"]}
     for scope in BY_NAME[kind].scope if kind in BY_NAME else ():
@@ -84,10 +84,10 @@ def query(kind: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return query
 
 
-def _more(kind: str, item: Mapping[str, Any], arguments: Mapping[str, Any], ask: Ask) -> dict[str, Any]:
+def _more(kind: str, item: Values, arguments: Values, ask: Ask) -> Data:
     """Read what AWX keeps at separate endpoints."""
     place = f"{ENDPOINTS[kind]}/{item['id']}"
-    more: dict[str, Any] = {}
+    more: Data = {}
     for option in (*NOTIFIED, "instance_groups"):
         if option in arguments:
             more[option] = [str(each["name"]) for each in ask(f"{place}/{option}", {})]
@@ -100,7 +100,7 @@ def _more(kind: str, item: Mapping[str, Any], arguments: Mapping[str, Any], ask:
     return more
 
 
-def _node(node: Mapping[str, Any], ask: Ask) -> dict[str, Any]:
+def _node(node: Values, ask: Ask) -> Data:
     """Return a node with the timeout of its approval, which AWX does not show with the node."""
     summary = node.get("summary_fields") or {}
     started = summary.get("unified_job_template") or {}
@@ -110,7 +110,7 @@ def _node(node: Mapping[str, Any], ask: Ask) -> dict[str, Any]:
     return {**node, "summary_fields": {**summary, "unified_job_template": {**started, "timeout": approval.get("timeout", 0)}}}
 
 
-def _user(endpoint: str, user: Mapping[str, Any]) -> dict[str, Any]:
+def _user(endpoint: str, user: Values) -> Data:
     """Return a user of an object. A node stands for its workflow."""
     if endpoint == "workflow_job_template_nodes":
         name = (user.get("summary_fields") or {}).get("workflow_job_template", {}).get("name", "a workflow")

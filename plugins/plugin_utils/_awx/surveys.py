@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...module_utils._scheduled_events.core.types import Data, Values
 from .._core.wrong_input import WrongInput
 
 # Type of an option without choices -> type of the question.
@@ -27,14 +28,14 @@ MARKUP = re.compile(r"\b([BCEIMOPVRLU]|RV|HORIZONTALLINE)\(([^()]*(?:\([^()]*\))
 
 
 def survey(
-    argument_specs: Mapping[str, Any],
+    argument_specs: Values,
     questions: Sequence[Any],
-    defaults: Mapping[str, Any] | None = None,
+    defaults: Values | None = None,
     entry_points: Any = "main",
     name: str = "",
     description: str = "",
-    extra_vars: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+    extra_vars: Values | None = None,
+) -> Data:
     """Return the survey in AWX's own form. extra_vars: those of the template, which bound the files that its survey asks for."""
     options = options_of(argument_specs, entry_points)
     asked = [_question(asking, options, defaults or {}) for asking in questions]
@@ -46,12 +47,12 @@ def survey(
     return {"name": name, "description": description, "spec": asked}
 
 
-def options_of(argument_specs: Mapping[str, Any], entry_points: Any = "main") -> dict[str, Mapping[str, Any]]:
+def options_of(argument_specs: Values, entry_points: Any = "main") -> dict[str, Values]:
     """Return the options of one or several entry points. Accept a whole meta/argument_specs.yml, or the value of its first key."""
     if not isinstance(argument_specs, Mapping):
         raise WrongInput(f"argument_specs must be what a role's meta/argument_specs.yml holds, not {argument_specs!r}")
     entries = argument_specs.get("argument_specs", argument_specs)
-    options: dict[str, Mapping[str, Any]] = {}
+    options: dict[str, Values] = {}
     for entry in [entry_points] if isinstance(entry_points, str) else entry_points:
         if entry not in entries:
             raise WrongInput(f"the role has no entry point {entry!r}, it has {', '.join(sorted(entries))}")
@@ -59,7 +60,7 @@ def options_of(argument_specs: Mapping[str, Any], entry_points: Any = "main") ->
     return options
 
 
-def _question(asking: Any, options: Mapping[str, Mapping[str, Any]], defaults: Mapping[str, Any]) -> dict[str, Any]:
+def _question(asking: Any, options: Mapping[str, Values], defaults: Values) -> Data:
     """Return one question. ``asking`` is an option's name, or {name, label, min, max, choices}."""
     wanted = {"name": asking} if isinstance(asking, str) else asking
     if not isinstance(wanted, Mapping) or "name" not in wanted or set(wanted) - set(QUESTION_KEYS):
@@ -68,7 +69,7 @@ def _question(asking: Any, options: Mapping[str, Mapping[str, Any]], defaults: M
     if option not in options:
         raise WrongInput(f"{option} is no option; there are {', '.join(sorted(options))}")
     specification = _chosen(option, options[option], wanted)
-    question: dict[str, Any] = {
+    question: Data = {
         "question_name": str(wanted.get("label") or label(option)),
         "question_description": _explanation(specification),
         "variable": option,
@@ -81,7 +82,7 @@ def _question(asking: Any, options: Mapping[str, Mapping[str, Any]], defaults: M
     return question
 
 
-def _chosen(option: str, specification: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+def _chosen(option: str, specification: Values, wanted: Values) -> Values:
     """Return the specification with the choices that the question brings."""
     if "choices" not in wanted:
         return specification
@@ -90,7 +91,7 @@ def _chosen(option: str, specification: Mapping[str, Any], wanted: Mapping[str, 
     return {**specification, "choices": wanted["choices"]}
 
 
-def _bounded(question: Mapping[str, Any], options: Mapping[str, Any], extra_vars: Mapping[str, Any]) -> None:
+def _bounded(question: Values, options: Values, extra_vars: Values) -> None:
     """Refuse a question by which anybody who may start the template could choose any file of the execution environment."""
     option = str(question["variable"])
     if option.endswith(FOLDERS):
@@ -104,7 +105,7 @@ def _bounded(question: Mapping[str, Any], options: Mapping[str, Any], extra_vars
         raise WrongInput(f"{option} names a file: give the question its choices{other}")
 
 
-def question_type(option: str, specification: Mapping[str, Any]) -> str:
+def question_type(option: str, specification: Values) -> str:
     """Return the type of question for the values of an option."""
     kind = specification.get("type", "str")
     if specification.get("no_log"):
@@ -124,12 +125,12 @@ def label(option: str) -> str:
     return " ".join(words).capitalize()
 
 
-def _choices(question: dict[str, Any], specification: Mapping[str, Any]) -> None:
+def _choices(question: Data, specification: Values) -> None:
     if question["type"] in ("multiplechoice", "multiselect"):
         question["choices"] = ["true", "false"] if specification.get("type") == "bool" else [str(choice) for choice in specification["choices"]]
 
 
-def _bounds(question: dict[str, Any], wanted: Mapping[str, Any]) -> None:
+def _bounds(question: Data, wanted: Values) -> None:
     """Set the lengths of texts, and the limits of numbers. Specifications have none, so the question brings them."""
     if question["type"] in ("text", "textarea", "password"):
         question["min"] = wanted.get("min", 1 if question["required"] else 0)
@@ -140,7 +141,7 @@ def _bounds(question: dict[str, Any], wanted: Mapping[str, Any]) -> None:
         raise WrongInput(f"{question['variable']} has choices, and so neither min nor max")
 
 
-def _default(question: dict[str, Any], default: Any) -> None:
+def _default(question: Data, default: Any) -> None:
     """Set the default. Omit one that AWX would send empty, since it would override the inventory."""
     if default is None or default in ("", [], {}):
         return
@@ -155,7 +156,7 @@ def _default(question: dict[str, Any], default: Any) -> None:
         raise WrongInput(f"{question['variable']}: its default {default!r} is no answer that the question takes")
 
 
-def default_text(question: Mapping[str, Any], value: Any) -> Any:
+def default_text(question: Values, value: Any) -> Any:
     """Return a value as AWX stores it for a question."""
     if question["type"] in ("integer", "float"):
         return value
@@ -173,7 +174,7 @@ def _literal(default: Any) -> Any:
     return None if isinstance(default, str) and ("{{" in default or "{%" in default) else default
 
 
-def _explanation(specification: Mapping[str, Any]) -> str:
+def _explanation(specification: Values) -> str:
     """Return the option's description without markup, and how to type a list."""
     described = specification.get("description", "")
     sentences = [described] if isinstance(described, str) else [str(sentence) for sentence in described]

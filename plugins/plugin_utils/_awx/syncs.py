@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from ...module_utils._scheduled_events.core.types import Data, Values
 from .kinds import BY_NAME
 from .reading import Ask, query
 
@@ -23,12 +24,12 @@ ENDED = "see awx_repository, awx_repository_branch, awx_project_credential and t
 NOT_BEGUN = "AWX may lack a free instance or a running dispatcher: run this again when it has ended, or raise awx_wait_seconds"
 
 
-def usable(item: Mapping[str, Any]) -> bool:
+def usable(item: Values) -> bool:
     """Return whether AWX knows the playbooks of a project, or will know them when a running sync has ended. A manual project has no syncs."""
     return not item.get("scm_type") or item.get("status", "ok") in (*GOOD, *RUNNING)
 
 
-def look(objects: Sequence[Mapping[str, Any]], ask: Ask) -> list[dict[str, Any]]:
+def look(objects: Sequence[Values], ask: Ask) -> list[Data]:
     """Return the state of each project: good, running, and start (whether a sync has to be started). Skip those whose entry says wait: false."""
     syncs = []
     for one in objects:
@@ -42,24 +43,24 @@ def look(objects: Sequence[Mapping[str, Any]], ask: Ask) -> list[dict[str, Any]]
     return syncs
 
 
-def problem(sync: Mapping[str, Any], ask: Ask, seconds: int) -> str:
+def problem(sync: Values, ask: Ask, seconds: int) -> str:
     """Return why a project cannot be used, and what to do: its sync has not ended, or the last error lines of the sync."""
     words, advice = _not_ended(sync["item"], ask, seconds) if sync["running"] else _ended(sync["item"], ask)
     return f"project {sync['name']}: {words} - {advice}"
 
 
-def _ended(item: Mapping[str, Any], ask: Ask) -> tuple[str, str]:
+def _ended(item: Values, ask: Ask) -> tuple[str, str]:
     summary = item.get("summary_fields") or {}
     update = summary.get("last_update") or summary.get("last_job") or {}
     lines = _errors(int(update["id"]), ask) if "id" in update else []
     return f"its sync ended as {item.get('status', 'missing')}{': ' if lines else ''}{'; '.join(lines)}", ENDED
 
 
-def _not_ended(item: Mapping[str, Any], ask: Ask, seconds: int) -> tuple[str, str]:
+def _not_ended(item: Values, ask: Ask, seconds: int) -> tuple[str, str]:
     """AWX runs one sync of a project at a time, in the order of their ids and without a time limit. Syncs of job type run are parts of jobs."""
     asked = {"project": item.get("id"), "job_type": "check", "status__in": ",".join(RUNNING), "order_by": "id"}
     updates = ask("project_updates", asked)
-    first: Mapping[str, Any] = next((update for update in updates if update.get("status") == "running"), {})
+    first: Values = next((update for update in updates if update.get("status") == "running"), {})
     words = f"its sync has not ended after {seconds} s, its status is {item.get('status')}"
     if not first:
         return words, NOT_BEGUN

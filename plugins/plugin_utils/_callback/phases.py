@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ...module_utils._scheduled_events.core.names import folded
 from ...module_utils._scheduled_events.core.printable_text import printable
+from ...module_utils._scheduled_events.core.types import Values
 from .._core import plain_values
 from .._core.short_forms import ending, short_id
 
@@ -37,7 +38,7 @@ class Phases:
         self._observed: set[str] = set()
         self._width = 0
 
-    def news(self, host: str, result: Mapping[str, Any]) -> list[PhaseLine]:
+    def news(self, host: str, result: Values) -> list[PhaseLine]:
         """Return a line for each phase that is new. The first observation of a VM shows only what was there before."""
         self._width = max(self._width, len(printable(host, LONGEST_HOST)))
         is_observation = isinstance(result.get("records"), (list, tuple))
@@ -53,7 +54,7 @@ class Phases:
             return [*lines[:MOST_LINES], rest]
         return lines
 
-    def _new_phases(self, host: str, record: Mapping[str, Any]) -> list[str]:
+    def _new_phases(self, host: str, record: Values) -> list[str]:
         events = self._known.setdefault(host, {})
         key = folded(_event_id(record))
         history = [(plain_values.text(entry.get("phase")) or "", plain_values.text(entry.get("at")) or "") for entry in _mappings(record.get("history"))]
@@ -65,7 +66,7 @@ class Phases:
         events[key] = set(history)
         return found
 
-    def _lines(self, host: str, record: Mapping[str, Any], phases: list[str]) -> list[PhaseLine]:
+    def _lines(self, host: str, record: Values, phases: list[str]) -> list[PhaseLine]:
         name = printable(host, LONGEST_HOST).ljust(self._width)
         event_id = short_id(_event_id(record))
         lines = []
@@ -77,7 +78,7 @@ class Phases:
         return lines
 
 
-def _records(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _records(result: Values) -> Iterator[Values]:
     """Return the records in a result: those that actions wrote, and those that were observed afterwards. A replica is another VM's."""
     yield from _mappings([result.get("record")])
     own = (one for one in _mappings(result.get("results")) if one.get("action") != "replicate")
@@ -85,15 +86,15 @@ def _records(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield from _mappings(result.get("records"))
 
 
-def _mappings(value: Any) -> list[Mapping[str, Any]]:
+def _mappings(value: Any) -> list[Values]:
     return [item for item in plain_values.items(value) if isinstance(item, Mapping)]
 
 
-def _event_id(record: Mapping[str, Any]) -> str:
+def _event_id(record: Values) -> str:
     return plain_values.text(plain_values.mapping(record.get("event")).get("event_id")) or "?"
 
 
-def _detail(record: Mapping[str, Any], phase: str, is_present: bool) -> str:
+def _detail(record: Values, phase: str, is_present: bool) -> str:
     if phase == "noticed":
         event = plain_values.mapping(record.get("event"))
         due = plain_values.text(event.get("not_before"))
@@ -105,7 +106,7 @@ def _detail(record: Mapping[str, Any], phase: str, is_present: bool) -> str:
     return printable(", ".join(filter(None, found)), LONGEST_DETAIL)
 
 
-def _reasons(record: Mapping[str, Any]) -> list[str]:
+def _reasons(record: Values) -> list[str]:
     """Return the reason of the record's phase, or the errors of its methods."""
     if reason := plain_values.text(record.get("reason")):
         return [reason]

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
@@ -23,6 +23,7 @@ else:
     MISSING = None
 
 from ...module_utils._scheduled_events.core.printable_text import printable
+from ...module_utils._scheduled_events.core.types import Values
 from .requests_transport import innermost_reason
 
 NOT_RUN = "the command {} is not run in check mode, by status or by decide, which counts as no"
@@ -44,7 +45,7 @@ class _NoAnswer(Exception):
     """No usable answer; the message says what came."""
 
 
-def ask(start_when: Mapping[str, Any], runs_commands: bool) -> StartAnswer:
+def ask(start_when: Values, runs_commands: bool) -> StartAnswer:
     """Ask a checked start gate (config/start_when.py). A command is run only with C(runs_commands)."""
     seconds = float(start_when["timeout"])
     if start_when["command"]:

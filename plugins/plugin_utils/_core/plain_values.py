@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...module_utils._scheduled_events.core import limits
+from ...module_utils._scheduled_events.core.types import Values
 
 LARGEST: int = 10**limits.DIGITS
 # A float written out in full has up to 330 characters; a longer text is not a real number and only costs time.
@@ -56,7 +57,7 @@ def kind(value: Any) -> str:
     return {list: "a list", str: "text", bool: "true or false", type(None): "nothing"}.get(type(found), "a number")
 
 
-def mapping(value: Any) -> Mapping[str, Any]:
+def mapping(value: Any) -> Values:
     """Return the value if it is a mapping, else an empty one."""
     return value if value is not None and isinstance(value, (dict, Mapping)) else {}
 

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ...module_utils._scheduled_events.core.printable_text import printable
+from ...module_utils._scheduled_events.core.types import Values
+from ...module_utils._scheduled_events.journal.record_schema import NOT_YET
 from .._core.plain_values import flag, items, mapping, text
 from . import answers
 from .steps import Came, Steps
@@ -40,7 +39,7 @@ class PreviewSteps(Steps):
     def _say(self, words: str, method: str = "") -> None:
         self.state["would"].append(printable(f"{self.request['host']}: {method or self._order['id']}: {words}", LONGEST))
 
-    def _answer(self, state: str, error: str | None) -> None:
+    def _answer(self, state: str, error: str | None, hold: str | None = None) -> None:
         """Keep why a method would be refused."""
         self._say(f"would be refused: {error}")
         before = self.state["answer"]["error"]
@@ -54,7 +53,7 @@ class PreviewSteps(Steps):
     def _failed(self, step: str, came: Came) -> None:
         self._refuse(came.message)
 
-    def _acted(self, step: str, result: Mapping[str, Any]) -> None:
+    def _acted(self, step: str, result: Values) -> None:
         if flag(result.get("unreachable")):
             self.state["reached"] = False
             self._end()
@@ -75,12 +74,16 @@ class PreviewSteps(Steps):
             self.state["reached"] = False
             self._end()
             return
-        answer = self.kind.judge(came.answer, stage, self._options(), self._entry().state)
+        answer = mapping(self.kind.judge(came.answer, stage, self.state["method"]))
         if came.failed or answer["state"] == "failed":
             self._answer("failed", came.failure or answer["error"])
             return
+        if answer["state"] == NOT_YET:
+            self._say(f"would wait: {answer['error']}")
+            self._next()
+            return
         said = text(mapping(came.answer).get("would"))
-        self._say(said or self.kind.would(answer.get("finding")))
+        self._say("; ".join(filter(None, (said or self.kind.would(answer.get("finding")), self._remarks(answer, came)))))
         self._next()
 
     def _next(self) -> None:

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from ...module_utils._scheduled_events.core.printable_text import printable
+from ...module_utils._scheduled_events.core.types import Data, Values
+from ...module_utils._scheduled_events.journal.record_schema import NOT_YET
 from ...module_utils._scheduled_events.journal.recorded import Recorded
 from .._core.plain_values import flag, items, mapping, text
 from . import answers
@@ -42,11 +44,11 @@ class Request(TypedDict):
     own_folder: str
     places: list[str]
     """Where task files are looked for."""
-    event: dict[str, Any]
-    record: dict[str, Any]
+    event: Data
+    record: Data
     deadline: str
-    rule: dict[str, Any]
-    lease: dict[str, Any]
+    rule: Data
+    lease: Data
     verify: bool
     keep_phase: bool
     vm_id: str
@@ -57,13 +59,17 @@ class Request(TypedDict):
     check_mode: bool
     refused: str
     """Why nothing may be done, perhaps."""
+    must: bool
+    """Whether no time is left to wait: a method begins, whoever is left, and holds nothing."""
+    away: list[Any]
+    """The targets of VMs that are taken out at the same time: they serve for none."""
 
 
 @dataclass(frozen=True)
 class Came:
     """What came of the last step."""
 
-    result: Mapping[str, Any] = field(default_factory=dict)
+    result: Values = field(default_factory=dict)
     """Of the module that was run."""
     answer: Any = None
     """The fact that the tasks have set: answer_fact of their kind."""
@@ -73,6 +79,8 @@ class Came:
     message: str = ""
     """Of the task that failed, and with its name."""
     failure: str = ""
+    owner: Callable[[str, str], str] = lambda _address, _name: ""
+    """The host of the inventory, this one or one of this name, that has an address, or an empty text; by default none is looked for."""
 
 
 def failure(task: str, result: Any) -> tuple[str, str]:
@@ -95,7 +103,7 @@ def problems(request: Request) -> list[str]:
 class Steps:
     """A drain or an undo between two steps. C(state) is all that lasts, and what the tasks read."""
 
-    def __init__(self, state: dict[str, Any]) -> None:
+    def __init__(self, state: Data) -> None:
         self.state = state
         self.request: Request = state["request"]
         self.drains = self.request["act"] == DRAIN
@@ -103,7 +111,7 @@ class Steps:
     @classmethod
     def begin(cls, request: Request) -> Steps:
         """Return the first step."""
-        state: dict[str, Any] = {"request": request, "record": request["record"], "reached": True, "warning": "", "note": "", "segment": 0, "do": "end"}
+        state: Data = {"request": request, "record": request["record"], "reached": True, "warning": "", "note": "", "segment": 0, "do": "end"}
         steps = cls({**state, "orders": [], "parts": [], "answer": {"state": DONE[request["act"]], "error": None}, "late": False, "step": ""})
         try:
             steps._begin()
@@ -173,8 +181,8 @@ class Steps:
         if self._part["on_vm"]:
             self._act("methods")
         elif self.drains:
-            self.state["again"] = False
             entry = self._entry()
+            self.state.update(again=False, acted=not entry.untouched)
             state, boot = entry.state, self.request["boot_id"]
             another_boot = bool(boot) and (entry.boot_id or "") != boot
             # found: killed between writing the state found and recording that the method has begun. Begin again, all of it.
@@ -213,14 +221,37 @@ class Steps:
             return
         finding = {} if entry.untouched else method_orders.finding_of(entry.before or {}, order, self.request["host"])
         folder = self._folder()
-        method = {"kind": order["kind"], "folder": folder, "options": options, "finding": finding, "state": entry.state}
+        method = {"kind": order["kind"], "folder": folder, "options": options, "finding": finding, "state": entry.state, "given": self._options()}
+        method |= {"host": self.request["host"], "must": self._must(), "hands_over": self._hands_over()}
+        targets = [mapping(one) for one in items(self.request["away"])]
+        method |= {"away": self.kind.away(targets, options, self.request["host"]), "untouched": self._is_untouched(entry)}
+        method |= self.kind.prepared(stage, method)
         self.state.update(method=method, file=os.path.join(folder, f"{stage}.yml"))
         self._do("stage", stage)
 
-    def _act(self, step: str, *, told: Mapping[str, Any] | None = None, stop_at_finding: bool = True, problem: str = "") -> None:
+    def _must(self) -> bool:
+        # What is approved or has started hits the VM, whoever is left.
+        return flag(self.request["must"]) is True or self.state["record"].get("phase") in ("approved", "started")
+
+    def _hands_over(self) -> str:
+        """Return the method that hands over a role that others ask this VM for: of a drain one that comes after this one; empty where there is none."""
+        if not self.drains:
+            return next((one.identifier for one in read_recorded(self.state["record"]) if kind_of(one.kind).hands_over), "")
+        later = [order for part in self.state["parts"][self.state["segment"] + 1 :] for order in part["methods"]]
+        return next((order["id"] for order in later if order["runs"] and kind_of(order["kind"]).hands_over), "")
+
+    def _is_untouched(self, entry: Recorded) -> bool:
+        """Return whether this VM has gone on all the time: it is put back before its event, in the same boot, and no other method has acted on it."""
+        boot, record = self.request["boot_id"], self.state["record"]
+        others = [mapping(one) for one in items(record.get("methods")) if mapping(one).get("id") != entry.identifier]
+        acted = any({"begun", "drained"} & set(mapping(one.get("times"))) for one in others)
+        hit = any(record.get(key) for key in ("approved_at", "started_at"))
+        return bool(self.request["keep_phase"] and boot) and entry.boot_id == boot and not acted and not hit
+
+    def _act(self, step: str, *, told: Values | None = None, stop_at_finding: bool = True, problem: str = "") -> None:
         """Let the engine take the methods of the segment; C(told) is what the tasks of one have found or answered: the engine judges and records it."""
         request, part = self.request, self._part if self.state["parts"] else None
-        action: dict[str, Any] = {
+        action: Data = {
             "action": request["act"],
             "event_id": request["event"].get("event_id"),
             "event": request["event"],
@@ -235,14 +266,14 @@ class Steps:
             action |= {"keep_phase": request["keep_phase"], "reports": self.state["reports"]}
         self._ask(step, action)
 
-    def _ask(self, step: str, action: dict[str, Any]) -> None:
+    def _ask(self, step: str, action: Data) -> None:
         identity = {"vm_id": self.request["vm_id"], **({"vm_name": self.request["vm_name"]} if self.drains else {})}
         self.state.update(action=action, identity=identity, boot_id=self.request["boot_id"] if self.drains else "")
         self._do("act", step)
 
-    def _answer(self, state: str, error: str | None) -> None:
+    def _answer(self, state: str, error: str | None, hold: str | None = None) -> None:
         """Record what came of a method that is tasks."""
-        answer = {"state": state, "error": error}
+        answer = {"state": state, "error": error, **({"hold": hold} if hold else {})}
         self._act("last", told={"given": self._options(), "answer": answer} if self.drains else {"answer": answer})
 
     def _refuse(self, why: str) -> None:
@@ -266,7 +297,7 @@ class Steps:
         else:
             self._refuse(came.message if self.drains else came.failure)
 
-    def _acted(self, step: str, result: Mapping[str, Any]) -> None:
+    def _acted(self, step: str, result: Values) -> None:
         state = self.state
         if flag(result.get("unreachable")):
             state["reached"] = False
@@ -281,9 +312,7 @@ class Steps:
         if step == "refused":
             self._end()
             return
-        note = text(found.get("warning")) or ""
-        if note not in state["note"]:
-            state["note"] = " ".join(filter(None, (state["note"], note)))
+        self._note(text(found.get("warning")) or "")
         state["answer"] = answers.of_engine(result, state["action"])
         state["handover"] = mapping(found.get("handover"))
         if not state["warning"] and any(mapping(method).get("outside") is True for method in items(state["record"].get("methods"))):
@@ -294,6 +323,10 @@ class Steps:
                 return
             self._warn("no other VM can keep it")
         self._after(step)
+
+    def _note(self, note: str) -> None:
+        if note not in self.state["note"]:
+            self.state["note"] = " ".join(filter(None, (self.state["note"], note)))
 
     def _replicated(self, came: Came) -> None:
         if came.failed or flag(came.result.get("unreachable")) or "record" not in came.result:
@@ -329,16 +362,26 @@ class Steps:
             self.state["reached"] = False
             self._end()
             return
-        answer = self.kind.judge(came.answer, stage, self._options(), self._entry().state)
-        if answer["state"] == "found":
-            self._act("found", told={"given": self._options(), "finding": mapping(answer).get("finding")})
+        answer = mapping(self.kind.judge(came.answer, stage, self.state["method"]))
+        self._note(self._remarks(answer, came))
+        if answer["state"] == NOT_YET and self.state["acted"]:
+            # Something of it may be set since an earlier run, or an earlier begin of this drain. The plan puts it back.
+            self._answer("draining", answer["error"], answer["error"])
+        elif answer["state"] == "found":
+            self._act("found", told={"given": self._options(), "finding": answer.get("finding")})
         elif answer["state"] == "begun":
             self._stage("check")
         elif stage == "check" and answer["state"] == "lost" and not self.state["again"]:
             self.state["again"] = True
             self._find()
         else:
-            self._answer(answer["state"], answer["error"])
+            self._answer(answer["state"], answer["error"], answer.get("hold"))
+
+    def _remarks(self, answer: Values, came: Came) -> str:
+        """Return what an operator has to know of what find.yml has found, and what has the address of another host of the inventory."""
+        owners = {address: (came.owner(address, name), what) for address, (what, name) in mapping(answer.get("addresses")).items()}
+        others = [f"{what} has the address {address} of {host}" for address, (host, what) in owners.items() if host not in ("", self.request["host"])]
+        return printable("; ".join(filter(None, (text(answer.get("note")), *others))))
 
     # The method at hand.
 
@@ -373,11 +416,11 @@ class Steps:
         windows = os.path.join(self._home(), "windows")
         return windows if self.request["system"] == "windows" and os.path.isfile(os.path.join(windows, "check.yml")) else self._home()
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self) -> Data:
         """Return the options as set, with the method's defaults for those that are not."""
         return {**catalogue.defaults_of(self._order["kind"], self._home()), **self._order["given"]}
 
-    def result(self) -> dict[str, Any]:
+    def result(self) -> Data:
         """Return what the role ends with."""
         state, answer = self.state, self.state["answer"]
         if not state["reached"]:

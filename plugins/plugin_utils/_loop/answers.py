@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...module_utils._scheduled_events.core.names import folded
+from ...module_utils._scheduled_events.core.types import Values
 from ...module_utils._scheduled_events.journal.record_schema import NOT_WRITTEN
 from .._core import plain_values
 
@@ -17,11 +18,11 @@ from .._core import plain_values
 class Answer(NamedTuple):
     """One action that a VM was asked for, and its result; None without a fitting result."""
 
-    asked: Mapping[str, Any]
-    result: Mapping[str, Any] | None
+    asked: Values
+    result: Values | None
 
 
-def read_answers(asked: Sequence[Mapping[str, Any]], registered: Iterable[Any]) -> list[Answer]:
+def read_answers(asked: Sequence[Values], registered: Iterable[Any]) -> list[Answer]:
     """Return the actions that a VM was asked for in the last iteration, each with its result.
 
     C(registered) are the results of the tasks that may have taken them. A result with other actions, by number, kind or iteration, is of an
@@ -35,7 +36,7 @@ def read_answers(asked: Sequence[Mapping[str, Any]], registered: Iterable[Any]) 
     return [Answer(action, None) for action in asked]
 
 
-def _fits(asked: Sequence[Mapping[str, Any]], echoed: Sequence[Any], results: Sequence[Any]) -> bool:
+def _fits(asked: Sequence[Values], echoed: Sequence[Any], results: Sequence[Any]) -> bool:
     if not len(asked) == len(echoed) == len(results):
         return False
     return all(
@@ -47,7 +48,7 @@ def _fits(asked: Sequence[Mapping[str, Any]], echoed: Sequence[Any], results: Se
     )
 
 
-def approvals(answers: Iterable[Answer], before: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+def approvals(answers: Iterable[Answer], before: Values) -> tuple[list[str], list[str]]:
     """Return the events that this VM has approved for this run, and those that it could not approve.
 
     Only requested approvals count. Without an answer the approval counts as failed: the next VM is asked.
@@ -68,7 +69,7 @@ def approvals(answers: Iterable[Answer], before: Mapping[str, Any]) -> tuple[lis
     return [str(one) for one in before.get("approved") or []], [str(one) for one in before.get("could_not_approve") or []]
 
 
-def cannot_write(answers: Iterable[Answer], before: Mapping[str, Any]) -> str | None:
+def cannot_write(answers: Iterable[Answer], before: Values) -> str | None:
     """Return why the VM cannot write its records, by its last results, or None. A VM that was asked for nothing since is as before."""
     results = [result for _asked, result in answers if result is not None]
     if not results:
@@ -76,7 +77,7 @@ def cannot_write(answers: Iterable[Answer], before: Mapping[str, Any]) -> str | 
     return next((plain_values.text(result.get("msg")) for result in results if result.get("failed") and result.get("error_kind") == NOT_WRITTEN), None)
 
 
-def acknowledged(answers: Iterable[Answer], before: Mapping[str, Any]) -> list[str]:
+def acknowledged(answers: Iterable[Answer], before: Values) -> list[str]:
     """Return the events (lower case) whose lease this VM acknowledged in this run, before its last observation.
 
     A lease that was released, or requested again without an answer, is no longer acknowledged: a lease may be made long after its request

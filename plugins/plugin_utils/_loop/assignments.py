@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
 from ...module_utils._scheduled_events.core.names import folded
+from ...module_utils._scheduled_events.core.types import Data, Values
 from ...module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from .._core import plain_values
 from .._drain.orders import vm_actions
@@ -24,9 +25,9 @@ class NextActions(TypedDict):
     """Its kind; C(end) ends the loop."""
     assignments: dict[str, Taken]
     """The actions of each host: those that maintenance_act takes on the VM, and those that tasks take."""
-    actions: dict[str, list[dict[str, Any]]]
+    actions: dict[str, list[Data]]
     """The former, as maintenance_act takes them."""
-    stages: list[dict[str, Any]]
+    stages: list[Data]
     """The stages of the latter, in order."""
     contact: list[str]
     """The hosts that are observed in the next iteration."""
@@ -39,7 +40,7 @@ class LoopState(NextActions):
 
     vms: dict[str, VMSettings]
     observations: list[Observation]
-    plan: dict[str, Any]
+    plan: Data
     began: float
     planned_at: float
     """When the last actions were given."""
@@ -58,9 +59,7 @@ def nothing() -> NextActions:
     return {"do": "end", "assignments": {}, "actions": {}, "stages": [], "contact": [], "pause": 0}
 
 
-def assign(
-    plan: Mapping[str, Any], observed: Iterable[Mapping[str, Any]], vms: Mapping[str, VMSettings], places: Sequence[str], iteration: str, now: str
-) -> dict[str, Taken]:
+def assign(plan: Values, observed: Iterable[Values], vms: Mapping[str, VMSettings], places: Sequence[str], iteration: str, now: str) -> dict[str, Taken]:
     """Return for each host with actions those that run on the VM, and those that tasks take for it."""
     observations = {str(one["host"]): one.get("observation") or {} for one in observed}
     systems = {host: str(plain_values.mapping(observations.get(host)).get("system") or settings["system"]) for host, settings in vms.items()}
@@ -91,12 +90,12 @@ def keeper_path(host: str, keeper: Any, vms: Mapping[str, VMSettings], systems: 
     return vms[keeper]["records_path"] or (vms[host]["records_path"] if systems[keeper] == systems[host] else "") or DEFAULT_PATH
 
 
-def stages_of(by_tasks: Mapping[str, Taken]) -> list[dict[str, Any]]:
+def stages_of(by_tasks: Mapping[str, Taken]) -> list[Data]:
     """Return the stages of the actions that tasks take."""
     return stages.stages((host, action["action"]) for host, taken in by_tasks.items() for action in taken["by_tasks"])
 
 
-def moved(assigned: Mapping[str, Taken], before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> bool:
+def moved(assigned: Mapping[str, Taken], before: Mapping[str, Values], after: Mapping[str, Values]) -> bool:
     """Return whether a drain or an undo has made progress on any host."""
     for host, taken in assigned.items():
         wanted = {folded(action["event_id"]) for action in (*taken["on_vm"], *taken["by_tasks"]) if action["action"] != "acquire"}
@@ -106,7 +105,7 @@ def moved(assigned: Mapping[str, Taken], before: Mapping[str, Mapping[str, Any]]
     return False
 
 
-def _progress(observed: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _progress(observed: Values) -> Iterator[tuple[str, Any]]:
     """Return the progress of each event in a VM's records."""
     observation = plain_values.mapping(observed.get("observation"))
     for record in map(plain_values.mapping, plain_values.items(observation.get("records"))):

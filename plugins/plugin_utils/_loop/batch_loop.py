@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from ...module_utils._scheduled_events.core.names import folded
 from ...module_utils._scheduled_events.core.printable_text import printable
+from ...module_utils._scheduled_events.core.types import Data, Values
+from ...module_utils._scheduled_events.journal.record_schema import NEEDED, NOT_YET
 from .._core import plain_values
 from .._drain.orders.method_orders import SETTLED
+from .._drain.records.matching import find_record
+from .._drain.records.replicas import asked_with, read_targets
 from .._maintenance.core import actions, timestamps
 from . import answers, assignments, observations
 from .assignments import LoopState, nothing
@@ -52,7 +56,7 @@ class MethodsRequest(TypedDict):
 class Ask(TypedDict):
     """The request for one VM. Times are in seconds."""
 
-    lease: dict[str, Any]
+    lease: Data
     """The run's lease on the VM: each action begins with a renewal of it."""
     seconds: float
     """How long the drain or the recovery may take."""
@@ -207,14 +211,21 @@ def _action(state: MethodsState, observed: Observation) -> actions.MethodAction:
         deadline=timestamps.as_datetime(_until(state, host)).strftime("%Y-%m-%dT%H:%M:%SZ"),
         rule={"name": "rolling upgrade", "drain": True, "approve": "never", "order": _order(record, observed)},
         verify=record.get("phase") in SETTLED,
+        away=_away(state, host),
     )
+
+
+def _away(state: MethodsState, host: str) -> tuple[Values, ...]:
+    """Return the targets of the other VMs of the batch: they go together, so none of them counts as serving for another."""
+    targets = {one: read_targets(state["vms"][one]["targets"]) for one in state["asks"]}
+    return asked_with(targets[host], (target for one, of_one in targets.items() if one != host for target in of_one))
 
 
 def _event_id(request: MethodsRequest) -> str:
     return f"upgrade:{request['upgrade']}"
 
 
-def _event(request: MethodsRequest, observed: Observation) -> dict[str, Any]:
+def _event(request: MethodsRequest, observed: Observation) -> Data:
     """Return the subject of the drain in place of an event: no document ever lists it.
 
     Role respond does not act on it while the upgrade's lease is live, and recovers the VM after that.
@@ -232,7 +243,7 @@ def _event(request: MethodsRequest, observed: Observation) -> dict[str, Any]:
     }
 
 
-def _order(record: Mapping[str, Any], observed: Observation) -> int:
+def _order(record: Values, observed: Observation) -> int:
     """Return the number of this drain among the drains of the VM: after earlier drains, which are undone after it."""
     present = plain_values.whole(plain_values.mapping(record.get("rule")).get("order"))
     if present is not None:
@@ -259,7 +270,7 @@ def _judge(state: MethodsState, before: Observation, after: Observation, given: 
     return _by_record(act, _record(state["methods"], before), _record(state["methods"], after), plain_values.mapping(after["observation"]))
 
 
-def _by_answer(act: str, result: Mapping[str, Any] | None, after: Observation) -> Progress:
+def _by_answer(act: str, result: Values | None, after: Observation) -> Progress:
     if result is None:
         return {"state": FAILED, "error": UNREACHABLE if after["state"] == "unreachable" else plain_values.text(after.get("error")) or NO_ANSWER}
     if result.get("failed"):
@@ -268,11 +279,13 @@ def _by_answer(act: str, result: Mapping[str, Any] | None, after: Observation) -
     return {"state": state, "error": plain_values.text(result.get("error"))}
 
 
-def _by_record(act: str, before: Mapping[str, Any], record: Mapping[str, Any], observation: Mapping[str, Any]) -> Progress:
+def _by_record(act: str, before: Values, record: Values, observation: Values) -> Progress:
     """Return the progress by the record that the tasks wrote. An action without a record has failed, unless it was under way before."""
     phase = record.get("phase")
     if phase == "failed":
         return {"state": FAILED, "error": plain_values.text(record.get("reason"))}
+    if act == DRAIN and plain_values.mapping(record.get("blocker")).get("kind") in (NOT_YET, NEEDED):
+        return {"state": GOES_ON, "error": plain_values.text(record.get("reason"))}
     if record.get("undone") is True if act == RECOVER else _is_verified(before, record, observation):
         return {"state": DONE, "error": None}
     written = record.get("revision") != before.get("revision")
@@ -281,14 +294,14 @@ def _by_record(act: str, before: Mapping[str, Any], record: Mapping[str, Any], o
     return {"state": FAILED, "error": NO_RECORD}
 
 
-def _is_verified(before: Mapping[str, Any], record: Mapping[str, Any], observation: Mapping[str, Any]) -> bool:
+def _is_verified(before: Values, record: Values, observation: Values) -> bool:
     """Return whether the tasks have just verified all methods as drained, in the present boot of the VM."""
     verified_at = record.get("verified_at")
     is_new = bool(verified_at) and verified_at != before.get("verified_at")
     return record.get("phase") in SETTLED and is_new and (not observation.get("boot_id") or record.get("boot_id") == observation.get("boot_id"))
 
 
-def _waits_for(act: str, record: Mapping[str, Any]) -> str | None:
+def _waits_for(act: str, record: Values) -> str | None:
     methods = [plain_values.mapping(method) for method in plain_values.items(record.get("methods"))]
     said = [plain_values.text(method.get("error")) for method in methods if method.get("state") != SETTLED_METHODS[act]]
     return " ".join(error for error in said if error) or None
@@ -312,13 +325,9 @@ def _until(state: MethodsState, host: str) -> float:
     return state["began"] + state["asks"][host]["seconds"]
 
 
-def _record(request: MethodsRequest, observed: Observation) -> Mapping[str, Any]:
-    """Return the record of the upgrade on a VM, or an empty one. Ids compare without case."""
-    wanted = folded(_event_id(request))
-    for record in _records(observed):
-        if folded(plain_values.mapping(record.get("event")).get("event_id")) == wanted:
-            return record
-    return {}
+def _record(request: MethodsRequest, observed: Observation) -> Values:
+    """Return the record of the upgrade on a VM, or an empty one."""
+    return find_record(_records(observed), _event_id(request))
 
 
 def _restarts(state: MethodsState) -> dict[str, list[str]]:
@@ -332,6 +341,6 @@ def _ended_restarts(upgrade: str, observed: Observation) -> list[str]:
     return [event_id for event_id in ids if folded(event_id) not in listed]
 
 
-def _records(observed: Observation) -> Sequence[Mapping[str, Any]]:
+def _records(observed: Observation) -> Sequence[Values]:
     observation = plain_values.mapping(observed.get("observation"))
     return [plain_values.mapping(record) for record in plain_values.items(observation.get("records"))]

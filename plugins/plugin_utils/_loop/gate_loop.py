@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
+from ...module_utils._scheduled_events.core.types import Data, Values
 from .._core import plain_values
 from .._core.wrong_input import WrongInput
 from .._maintenance.budget import allocation
@@ -27,10 +28,10 @@ ACTIONS = ("acquire", "release", "write")
 class GateRequest(TypedDict):
     """The request to the gate, frozen at its begin. Times are in seconds."""
 
-    ask: dict[str, Any]
+    ask: Data
     """The request as filter C(gate) takes it: the upgrade, the batch, and which events count."""
     policy: Any
-    settings: dict[str, Any]
+    settings: Data
     wait_timeout: float
     places: list[str]
     """Where relative paths of task files are looked for."""
@@ -42,7 +43,7 @@ class Other(TypedDict):
 
     host: str
     number: int
-    actions: list[dict[str, Any]]
+    actions: list[Data]
     observe: bool
 
 
@@ -53,7 +54,7 @@ class GateState(TypedDict):
     run: str
     vms: dict[str, VMSettings]
     observations: list[Observation]
-    plan: dict[str, Any]
+    plan: Data
     """The answer of the gate; empty before the first observation."""
     report: str
     """The same for people."""
@@ -61,7 +62,7 @@ class GateState(TypedDict):
     number: int
     do: str
     """The next iteration: C(observe), C(take), C(wait), C(leases) or C(end)."""
-    actions: dict[str, list[dict[str, Any]]]
+    actions: dict[str, list[Data]]
     """The actions that maintenance_act takes on the VMs of the batch."""
     share: dict[str, list[Other]]
     """The other VMs on which each host of the batch acts, and which it observes."""
@@ -133,9 +134,9 @@ def begin(request: GateRequest, members: Sequence[str], present: Sequence[str], 
     return _with_actions(state, removals)
 
 
-def _with_actions(state: GateState, actions: Iterable[Mapping[str, Any]], *, is_over: bool = False) -> GateState:
+def _with_actions(state: GateState, actions: Iterable[Values], *, is_over: bool = False) -> GateState:
     """Return the state with what each host of the batch does in the next iteration, on its VM and on others. When it is over, no VM is observed."""
-    asked: dict[str, list[dict[str, Any]]] = {}
+    asked: dict[str, list[Data]] = {}
     for action in actions:
         asked.setdefault(action["host"], []).append({**action, "iteration": f"{state['run']} iteration {state['number']}"})
     left_out, present = {*plain_values.texts(state["gate"]["ask"].get("batch")), *state["refused"]}, state["involved"]
@@ -172,7 +173,7 @@ def _settings(state: GateState, results: BatchResults) -> dict[str, VMSettings]:
 
 def _observe(state: GateState, vms: Mapping[str, VMSettings], results: BatchResults) -> list[Observation]:
     """Return one observation for each member. An observation of an earlier iteration does not count."""
-    others: dict[str, Any] = {}
+    others: Data = {}
     for host in state["involved"]:
         for result in results["others"](host):
             # The item of the task's loop.
@@ -190,7 +191,7 @@ def _observe(state: GateState, vms: Mapping[str, VMSettings], results: BatchResu
     return found
 
 
-def _next(state: GateState, plan: Mapping[str, Any], now: float) -> GateState:
+def _next(state: GateState, plan: Values, now: float) -> GateState:
     """Return the state with the next iteration, by the answer of the gate."""
     check_mode = state["gate"]["check_mode"]
     acquires = any(action["action"] == "acquire" for action in plan["actions"])
@@ -209,7 +210,7 @@ def _next(state: GateState, plan: Mapping[str, Any], now: float) -> GateState:
     }
 
 
-def _report(state: GateState, plan: Mapping[str, Any]) -> str:
+def _report(state: GateState, plan: Values) -> str:
     names, why = ", ".join(plan["batch"]), "; ".join(plan["why"])
     if plan["nothing_to_do"]:
         return f"{why}."

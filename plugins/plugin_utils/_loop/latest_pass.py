@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, cast
 
+from ...module_utils._scheduled_events.core.types import Data, Values
 from . import pass_loop
 
 # A pattern that matches no host. An empty list would match all of them.
@@ -17,7 +18,7 @@ LEAVE_OUT = {"tags": ("all",), "skip_tags": (), "start_at_task": None, "step": F
 LOOK_ONLY = ("syntax", "listhosts", "listtasks", "listtags")
 
 
-def latest(registered: Mapping[str, Any], refused: Collection[str] = ()) -> pass_loop.State | None:
+def latest(registered: Values, refused: Collection[str] = ()) -> pass_loop.State | None:
     """Return the last state of the pass that began last, from what each host has registered; None where no host has a state.
 
     A host that left an earlier play still has the state of that time, or of an earlier pass of the same run of Ansible. C(refused) are hosts whose
@@ -29,24 +30,24 @@ def latest(registered: Mapping[str, Any], refused: Collection[str] = ()) -> pass
     return None if newest is None else last_of(newest, registered)
 
 
-def last_of(known: pass_loop.State, registered: Mapping[str, Any]) -> pass_loop.State:
+def last_of(known: pass_loop.State, registered: Values) -> pass_loop.State:
     """Return the last state of the same pass. No host has the secret of a pass, so no fact stands for its states."""
     same = (state for state in _states(registered).values() if _is_same(state, known))
     return max((known, *same), key=lambda state: state["number"])
 
 
-def plan_of(state: pass_loop.State) -> dict[str, Any]:
+def plan_of(state: pass_loop.State) -> Data:
     """Return the plan of the last state of a pass. One whose actions were not taken to the end fails the run."""
     plan = state["plan"]
     return plan if state["do"] == "end" else {**plan, "fails": [*plan["fails"], CUT_OFF]}
 
 
-def looks_only(arguments: Mapping[str, Any]) -> bool:
+def looks_only(arguments: Values) -> bool:
     """Return whether the command line asks to show a playbook, and to run none of it."""
     return any(arguments.get(option) for option in LOOK_ONLY)
 
 
-def left_out(arguments: Mapping[str, Any]) -> str:
+def left_out(arguments: Values) -> str:
     """Return the options of the command line, or of the configuration, that leave out tasks; empty without any."""
     given = {name.replace("subset", "limit"): arguments[name] for name, none in LEAVE_OUT.items() if arguments.get(name) not in (None, none)}
     shown = {name.replace("_", "-"): ",".join(value) if isinstance(value, (list, tuple)) else value for name, value in given.items()}
@@ -54,21 +55,21 @@ def left_out(arguments: Mapping[str, Any]) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
-def acting_hosts(registered: Mapping[str, Any], refused: Collection[str] = ()) -> list[str]:
+def acting_hosts(registered: Values, refused: Collection[str] = ()) -> list[str]:
     """Return the pattern of the hosts that take part in the iterations of the latest pass."""
     state = latest(registered, refused)
     acting = [host for host in state["staying"] if host in registered] if state is not None and state["do"] != "end" else []
     return acting or NO_HOSTS
 
 
-def all_hosts(registered: Mapping[str, Any], refused: Collection[str] = ()) -> list[str]:
+def all_hosts(registered: Values, refused: Collection[str] = ()) -> list[str]:
     """Return the pattern of the hosts of the latest pass, which may report for all. Those that are refused do only if there is no other."""
     state = latest(registered, refused)
     hosts = [host for host, one in _states(registered).items() if _is_same(one, state)] if state is not None else []
     return [host for host in hosts if host not in refused] or hosts or NO_HOSTS
 
 
-def _states(registered: Mapping[str, Any]) -> dict[str, pass_loop.State]:
+def _states(registered: Values) -> dict[str, pass_loop.State]:
     return {host: cast("pass_loop.State", value) for host, value in registered.items() if _is_state(value)}
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypedDict
 
 from ...module_utils._scheduled_events.core.names import folded
+from ...module_utils._scheduled_events.core.types import Values
 from .._controller.notifier import Sent
 from .._core.shares import few_of_each
 from .._core.short_forms import suggestion
@@ -31,7 +32,7 @@ TYPES = {**dict.fromkeys(("failed", *ALARMS), "failure"), "held": "warning", "re
 
 Results = Callable[[Sent, float], Mapping[str, tuple[str, str]]]
 # The text of a message: of an event, the word, and the default text.
-Text = Callable[[Mapping[str, Any], str, str], str]
+Text = Callable[[Values, str, str], str]
 
 
 class Notified(TypedDict):
@@ -84,12 +85,12 @@ def outcomes(notified: Notified) -> dict[str, str]:
     return {**dict.fromkeys(notified["by_tasks"], "taken"), **{key: str(one[0]) for key, one in notified["results"].items()}}
 
 
-def by_tasks(notified: Notified, actions: Sequence[Mapping[str, Any]]) -> list[str]:
+def by_tasks(notified: Notified, actions: Sequence[Values]) -> list[str]:
     """Return the phases for which tasks were run, with those of these actions."""
     return [*notified["by_tasks"], *(Notice(one["host"], one["event_id"], one["phase"], "").key for one in actions if one["action"] == "notify")]
 
 
-def is_due(plan: Mapping[str, Any], notified: Notified, is_end: bool, now: float) -> bool:
+def is_due(plan: Values, notified: Notified, is_end: bool, now: float) -> bool:
     """Return whether its notices are handed over now: many events would otherwise be a message each iteration."""
     found = owed(plan, notified)
     told, passed = {folded(one["event_id"]) for one in found}, now - notified["handed_at"]
@@ -108,12 +109,12 @@ def is_due(plan: Mapping[str, Any], notified: Notified, is_end: bool, now: float
     return is_end or is_calm or passed >= _pause(len(alive)) or any(one["word"] in ALARMS for one in waiting)
 
 
-def gathering(plan: Mapping[str, Any], notified: Notified, now: float) -> Notified:
+def gathering(plan: Values, notified: Notified, now: float) -> Notified:
     """Return it with since when notices have been waiting for others."""
     return {**notified, "gathers_since": (notified["gathers_since"] or now) if owed(plan, notified) else 0.0}
 
 
-def told_of(plan: Mapping[str, Any], notified: Notified) -> dict[str, int]:
+def told_of(plan: Values, notified: Notified) -> dict[str, int]:
     """Return how many times something of each VM was handed over, once all that is owed is."""
     hosts = {one["host"] for one in owed(plan, notified)}
     return {**notified["told_of"], **{host: notified["told_of"].get(host, 0) + 1 for host in hosts}}
@@ -123,30 +124,30 @@ def _pause(events: int) -> float:
     return next((seconds for most, seconds in PAUSES if events > most), 0.0)
 
 
-def owed(plan: Mapping[str, Any], notified: Notified) -> list[Mapping[str, Any]]:
+def owed(plan: Values, notified: Notified) -> list[Values]:
     """Return the notices of a plan that were not handed over yet: a plan stays while leases are released."""
     return [one for one in plan["notices"] if _key(one) not in notified["results"]]
 
 
-def _key(notice: Mapping[str, Any]) -> str:
+def _key(notice: Values) -> str:
     return Notice(**notice).key
 
 
-def messages(plan: Mapping[str, Any], notified: Notified, text: Text, now: float) -> dict[str, list[tuple[dict[str, str], list[str]]]]:
+def messages(plan: Values, notified: Notified, text: Text, now: float) -> dict[str, list[tuple[dict[str, str], list[str]]]]:
     """Return the messages for each target, each with what it tells: one for an event, or one for all of many."""
     entries = {folded(entry["event_id"]): entry for entry in plan["events"]}
-    of_vm: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    of_vm: dict[tuple[str, str, str], list[Values]] = {}
     for one in owed(plan, notified):
         of_vm.setdefault((one["target"], folded(one["event_id"]), one["host"]), []).append(one)
     # VMs of an event for which the same is to be told share a message: else one that says that it has started would hide what is said of the others.
-    of_target: dict[str, dict[tuple[str, str], list[Mapping[str, Any]]]] = {}
+    of_target: dict[str, dict[tuple[str, str], list[Values]]] = {}
     for (target, event, _host), notices in of_vm.items():
         of_target.setdefault(target, {}).setdefault((event, sentences.main([one["word"] for one in notices])), []).extend(notices)
     return {target: _of_target(groups, entries, text, now) for target, groups in of_target.items()}
 
 
 def _of_target(
-    groups: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]], entries: Mapping[str, Mapping[str, Any]], text: Text, now: float
+    groups: Mapping[tuple[str, str], Sequence[Values]], entries: Mapping[str, Values], text: Text, now: float
 ) -> list[tuple[dict[str, str], list[str]]]:
     told = [(entries[event], _words(entries[event], notices), list(map(_key, notices))) for (event, _word), notices in groups.items()]
     most = len(told) if len(told) <= MOST_MESSAGES else OF_ONE_VM
@@ -159,7 +160,7 @@ def _of_target(
     return found
 
 
-def _words(entry: Mapping[str, Any], notices: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+def _words(entry: Values, notices: Sequence[Values]) -> dict[str, list[str]]:
     """Return the words that are told of an event, each with its VMs: where it holds for the whole event, with those that were not read, too."""
     told: dict[str, list[str]] = {}
     for one in notices:
@@ -168,7 +169,7 @@ def _words(entry: Mapping[str, Any], notices: Sequence[Mapping[str, Any]]) -> di
     return {word: list(dict.fromkeys([*hosts, *(unread if word not in OWN_WORDS else ())])) for word, hosts in told.items()}
 
 
-def _of_event(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]], text: Text, now: float) -> str:
+def _of_event(entry: Values, words: Mapping[str, Sequence[str]], text: Text, now: float) -> str:
     return text(sentences.about(entry, words), sentences.main(words), sentences.message(entry, words, now))
 
 
@@ -210,7 +211,7 @@ def refuse_misspelt(template: str) -> None:
         raise WrongInput(f"respond_notify_message has no field {', '.join(near)}; there are {', '.join(f'{{{name}}}' for name in FIELDS)}")
 
 
-def filled(template: str, entry: Mapping[str, Any], word: str, default: str) -> str:
+def filled(template: str, entry: Values, word: str, default: str) -> str:
     """Return the text of a message by respond_notify_message. What an event says is never taken for a field; the default text where there is no template."""
     hosts = list(map(str, entry.get("hosts") or ()))
     about = {"text": default, "phase": word, "hosts": sentences.plain(", ".join(hosts), hosts)}

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...module_utils._scheduled_events.core.types import Data, Values
 from .._answers.answer import BAD_ANSWER
 from .._core import plain_values
 from .._settings.facts import why_refused
@@ -19,7 +20,7 @@ from .vm_settings import VMSettings
 NOT_OBSERVED = ("asked", "results", "vm_settings", "excluded", "refused")
 NO_OBSERVATION = "it was not observed"
 
-Observation = dict[str, Any]
+Observation = Data
 
 
 class HostResults(NamedTuple):
@@ -35,7 +36,7 @@ class HostResults(NamedTuple):
     """The result of role drain."""
 
 
-def observation(host: str, found: HostResults, settings: VMSettings, before: Mapping[str, Any], asked: Sequence[Mapping[str, Any]] = ()) -> Observation:
+def observation(host: str, found: HostResults, settings: VMSettings, before: Values, asked: Sequence[Values] = ()) -> Observation:
     """Return the observation of one host. C(before) is its last one in this run, C(asked) the actions that it has got since."""
     refused = why_refused(found.facts)
     if refused:
@@ -65,7 +66,7 @@ def observation(host: str, found: HostResults, settings: VMSettings, before: Map
     }
 
 
-def _base(host: str, before: Mapping[str, Any]) -> Observation:
+def _base(host: str, before: Values) -> Observation:
     """Return the observation of a host that did not answer."""
     return {
         "host": host,
@@ -79,10 +80,11 @@ def _base(host: str, before: Mapping[str, Any]) -> Observation:
         "reached_before": before.get("state") == "ok" or bool(before.get("reached_before")),
         "last_observation": before.get("observation") or before.get("last_observation"),
         "drains_asked": before.get("drains_asked") or 0,
+        "drain_asked_at": before.get("drain_asked_at"),
     }
 
 
-def _result(observed: Any, settings: VMSettings) -> tuple[str, str | None, dict[str, Any] | None]:
+def _result(observed: Any, settings: VMSettings) -> tuple[str, str | None, Data | None]:
     """Return the state of an observation, its error, and the observation itself."""
     if settings["excluded"]:
         return "excluded", None, None
@@ -95,13 +97,13 @@ def _result(observed: Any, settings: VMSettings) -> tuple[str, str | None, dict[
     return "ok", None, {key: value for key, value in plain_values.plain(observed).items() if key not in NOT_OBSERVED}
 
 
-def _listed(before: Mapping[str, Any]) -> list[Any] | None:
+def _listed(before: Values) -> list[Any] | None:
     """Return the events that its document listed in the previous observation of this run: documents that differ are read once more."""
     events = plain_values.mapping(before.get("observation")).get("events") if before.get("state") == "ok" else None
     return list(events) if isinstance(events, list) else None
 
 
-def resting(before: Mapping[str, Any]) -> Observation:
+def resting(before: Values) -> Observation:
     """Return the observation of a VM that no longer takes part: its identity and its records, without events that are listed now."""
     if before.get("state") != "ok":
         return dict(before)
@@ -130,7 +132,7 @@ def refused(found: Observation, error: str) -> Observation:
     return {**found, "state": "failed", "error": error, "observation": None, "last_observation": None, "reached_before": False}
 
 
-def unless_old(found: Observation, before: Mapping[str, Any]) -> Observation:
+def unless_old(found: Observation, before: Values) -> Observation:
     """Return an observation, as failed if it equals the last one of its host: then the host has left the play.
 
     Two observations differ at least in their time.
@@ -140,7 +142,7 @@ def unless_old(found: Observation, before: Mapping[str, Any]) -> Observation:
     return {**found, "state": "failed", "error": NO_OBSERVATION, "observation": None}
 
 
-def with_drains_asked(found: Observation, taken: Iterable[Mapping[str, Any]]) -> Observation:
+def with_drains_asked(found: Observation, taken: Iterable[Values], now: float) -> Observation:
     """Return an observation with one more iteration in which its VM was asked to drain, if it was: by the controller's list, whatever the VM says of it."""
     asked = any(action["action"] == "drain" for action in taken)
-    return {**found, "drains_asked": (found.get("drains_asked") or 0) + 1} if asked else found
+    return {**found, "drains_asked": (found.get("drains_asked") or 0) + 1, "drain_asked_at": now} if asked else found

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
+from ...module_utils._scheduled_events.core.types import Data, Values
 from .._core import plain_values
 from .._core.short_forms import grouped
 from .._core.wrong_input import WrongInput
@@ -46,14 +47,14 @@ WAITS = ("wait", "pause")
 
 Results = Callable[[str], HostResults]
 # Asks the start gate of a request: whether something may begin (C(go)), and if not, why (C(text)).
-Ask = Callable[["Request"], Mapping[str, Any]]
+Ask = Callable[["Request"], Values]
 
 
 class Request(TypedDict):
     """The request of a pass, frozen at its begin. Times are in seconds."""
 
     policy: Any
-    settings: dict[str, Any]
+    settings: Data
     wait: bool
     wait_timeout: float
     confirm_end: bool
@@ -94,7 +95,7 @@ class State(LoopState):
     """The number of plans whose actions were taken."""
     in_a_row: int
     """The number of them since the last wait."""
-    last_wait: dict[str, Any]
+    last_wait: Data
     """The begin of the last wait (C(at)), its planned length (C(pause)), and the plan then (C(known))."""
     fingerprint: str
     """The fingerprint of the plan whose actions were taken last."""
@@ -119,7 +120,7 @@ class State(LoopState):
     """Hosts that were observed once more because another has returned their mark."""
     ended_before: list[str]
     """The ids of the events that were over when the pass began: the report has the times of those that ended in it."""
-    start_gate: dict[str, Any]
+    start_gate: Data
     """The last answer of the start gate (C(go), C(text)) and the time of the plan that asked (C(asked_at)); empty before the first."""
     notified: notifying.Notified
 
@@ -127,7 +128,7 @@ class State(LoopState):
 KEYS = frozenset(State.__annotations__)
 
 
-def not_asked(_request: Request) -> Mapping[str, Any]:
+def not_asked(_request: Request) -> Values:
     """Answer no in place of a start gate that cannot be asked."""
     return {"go": False, "text": "it was not asked"}
 
@@ -136,7 +137,7 @@ def begin(
     request: Request,
     hosts: Sequence[str],
     present: Sequence[str],
-    given: Mapping[str, Any],
+    given: Values,
     results: Results,
     now: float,
     ask: Ask = not_asked,
@@ -207,7 +208,7 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
     if state["do"] == "release" or state["notified"]["closing"]:
         return {**state, **nothing()}
     before = {str(one["host"]): one for one in state["observations"]}
-    found = [observations.with_drains_asked(_observe(host, state, results, one), _taken_by(host, state)) for host, one in before.items()]
+    found = [observations.with_drains_asked(_observe(host, state, results, one), _taken_by(host, state), now) for host, one in before.items()]
     # After a pause the actions begin with its end, or earlier, with news.
     acted_at = min(state["planned_at"] + state["pause"], now)
     late = state["do"] in ("act", *WAITS) and bool(state["actions"]) and now - acted_at > state["request"]["observation_seconds"]
@@ -266,7 +267,7 @@ def _refuse(state: State, sharing: Mapping[str, str]) -> State:
     return {**state, "sharing": sharing, "observations": found}
 
 
-def _taken_by(host: str, state: State) -> list[Mapping[str, Any]]:
+def _taken_by(host: str, state: State) -> list[Values]:
     """Return the actions that a host had in the iteration that is over."""
     taken = state["assignments"].get(host)
     return [*taken["on_vm"], *taken["by_tasks"]] if taken else []
@@ -281,7 +282,7 @@ def _observe(host: str, state: State, results: Results, before: Observation) -> 
     return observations.unless_old(observations.observation(host, results(host), state["vms"][host], before, asked), before)
 
 
-def _plan(found: list[Observation], request: Request, answered: dict[str, Any], ask: Ask, now: float) -> tuple[dict[str, Any], dict[str, Any]]:
+def _plan(found: list[Observation], request: Request, answered: Data, ask: Ask, now: float) -> tuple[Data, Data]:
     """Return the plan, and the last answer of the start gate.
 
     The gate is asked only where a plan would begin something that is not at its deadline, and not while its last answer is new.
@@ -297,7 +298,7 @@ def _plan(found: list[Observation], request: Request, answered: dict[str, Any], 
     return plan if answered["go"] is True else _plan_by(found, request, answered, now), answered
 
 
-def _plan_by(found: list[Observation], request: Request, answered: Mapping[str, Any], now: float) -> dict[str, Any]:
+def _plan_by(found: list[Observation], request: Request, answered: Values, now: float) -> Data:
     settings = {**request["settings"], "start_gate": answered} if answered else request["settings"]
     plan = planner.make_plan(found, policy=request["policy"], settings=settings, now=timestamps.form(now))
     if request["wrong_names"]:
@@ -305,7 +306,7 @@ def _plan_by(found: list[Observation], request: Request, answered: Mapping[str, 
     return {**plan, "summary": {**plan["summary"], "misspelt": request["misspelt"]}} if request["misspelt"] else plan
 
 
-def _after_actions(state: State, plan: dict[str, Any], now: float) -> State:
+def _after_actions(state: State, plan: Data, now: float) -> State:
     """Return the state after the actions of a plan: with the next plan at once after progress, else with a wait or the end."""
     request = state["request"]
     fresh = state["moved"] or (state["begins"] and state["progressed"])
@@ -320,7 +321,7 @@ def _after_actions(state: State, plan: dict[str, Any], now: float) -> State:
     return _take(state, plan, now) if goes_on else _wait(state, plan, now)
 
 
-def _take(state: State, plan: dict[str, Any], now: float) -> State:
+def _take(state: State, plan: Data, now: float) -> State:
     """Return the state with the next iteration, by a new plan."""
     request = state["request"]
     actions = plan["actions"]
@@ -361,7 +362,7 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
     }
 
 
-def _preview(state: State, drains: Sequence[Mapping[str, Any]]) -> State:
+def _preview(state: State, drains: Sequence[Values]) -> State:
     """Let role drain, in check mode, say what each drain would do."""
     assigned: dict[str, Taken] = {}
     for action in drains:
@@ -371,7 +372,7 @@ def _preview(state: State, drains: Sequence[Mapping[str, Any]]) -> State:
     return {**state, **nothing(), "do": "by_tasks", "assignments": assigned, "stages": stages, "contact": list(assigned), "is_taken": True}
 
 
-def _with_refused_drains(plan: dict[str, Any], assigned: Mapping[str, Taken], results: Results) -> dict[str, Any]:
+def _with_refused_drains(plan: Data, assigned: Mapping[str, Taken], results: Results) -> Data:
     """Return the plan with the drains that would be refused, or could not be asked: a rehearsal that ends well must have found none."""
     answers = {host: plain_values.mapping(results(host).drained) for host in assigned}
     words = {"failed": "its drain would be refused", "unreachable": "what its drain would do is not known"}
@@ -379,18 +380,18 @@ def _with_refused_drains(plan: dict[str, Any], assigned: Mapping[str, Taken], re
     return {**plan, "fails": [*plan["fails"], *grouped(refused)]}
 
 
-def _with_problem(plan: dict[str, Any], problem: str) -> dict[str, Any]:
+def _with_problem(plan: Data, problem: str) -> Data:
     summary = plan.get("summary", {})
     return {**plan, "summary": {**summary, "problems": [*summary.get("problems", []), problem]}}
 
 
-def _with_sharing(plan: dict[str, Any], sharing: Mapping[str, str]) -> dict[str, Any]:
+def _with_sharing(plan: Data, sharing: Mapping[str, str]) -> Data:
     """Return the plan with its failures: a pass with hosts that share a records folder must not look good."""
     failed = {reason: {"event_id": "", "host": host, "reason": reason} for host, reason in sharing.items()}
     return {**plan, "failed": [*plan["failed"], *failed.values()], "fails": [*plan["fails"], *failed]} if sharing else plan
 
 
-def _wait(state: State, plan: dict[str, Any], now: float) -> State:
+def _wait(state: State, plan: Data, now: float) -> State:
     """Wait, then check the drains and recoveries that go on, and observe.
 
     A VM that does not answer delays each observation of the others, so it is asked when nothing is due soon, and now and then.
@@ -423,7 +424,7 @@ def _wait(state: State, plan: dict[str, Any], now: float) -> State:
     }
 
 
-def _checks(state: State, plan: dict[str, Any], pause: float, now: float) -> dict[str, Taken]:
+def _checks(state: State, plan: Data, pause: float, now: float) -> dict[str, Taken]:
     """Return the actions that only go on and can be taken right after a short pause, without another plan. None if any of them goes by tasks."""
     actions = [action for action in plan["actions"] if action["continues"] and action["action"] in CHECKS]
     if not actions or pause > LONG_PAUSE or state["request"]["check_mode"]:
@@ -433,7 +434,7 @@ def _checks(state: State, plan: dict[str, Any], pause: float, now: float) -> dic
     return {} if any(taken["by_tasks"] for taken in assigned.values()) else assigned
 
 
-def _confirm_or_end(state: State, plan: dict[str, Any], now: float) -> State:
+def _confirm_or_end(state: State, plan: Data, now: float) -> State:
     """End the pass, or first wait the few seconds after which the end of an event is confirmed: until then its VMs stay out of service."""
     request, confirms_in = state["request"], plan["requeue"]["confirms_in"]
     since = now if state["confirming_since"] is None else state["confirming_since"]
@@ -450,12 +451,12 @@ def _end(state: State) -> State:
     return {**state, **nothing(), "plan": plan, "do": "release" if held else "end", "contact": held, "is_taken": False}
 
 
-def _recovered(plan: Mapping[str, Any]) -> set[str]:
+def _recovered(plan: Values) -> set[str]:
     """Return the ids of the events that are over for all of their VMs."""
     return {event["event_id"] for event in plan["events"] if event.get("phase") == "recovered"}
 
 
-def _holders(observed: Mapping[str, Any]) -> list[Any]:
+def _holders(observed: Values) -> list[Any]:
     """Return the holders of leases on a VM."""
     observation = plain_values.mapping(observed.get("observation"))
     return [plain_values.mapping(lease).get("run") for lease in plain_values.items(observation.get("leases"))]
@@ -469,12 +470,12 @@ def _contacts(state: State, asks_silent: bool) -> list[str]:
     return list(state["involved"]) if asks_silent else _reachable(state)
 
 
-def _makes_unavailable(action: Mapping[str, Any]) -> bool:
+def _makes_unavailable(action: Values) -> bool:
     """Return whether an action makes a VM unavailable that was in service."""
     return action["action"] == "approve" or (action["action"] == "drain" and not action["continues"])
 
 
-def _concerned(state: State, plan: dict[str, Any], now: float) -> list[str]:
+def _concerned(state: State, plan: Data, now: float) -> list[str]:
     """Return the hosts with actions, and those that were observed too long ago; before an approval all, which are then not observed once more (_take)."""
     if any("approving_at" in action.get("stamp", ()) for action in plan["actions"]):
         return _reachable(state)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ...module_utils._scheduled_events.core.types import Values
 from .._core import plain_values
 from .vm_settings import VMSettings
 
@@ -47,7 +48,7 @@ def marks(secret: str, vms: Mapping[str, VMSettings]) -> dict[str, str]:
     }
 
 
-def by_marks(given: Mapping[str, str], observations: Iterable[Mapping[str, Any]], vms: Mapping[str, VMSettings]) -> Sharing:
+def by_marks(given: Mapping[str, str], observations: Iterable[Values], vms: Mapping[str, VMSettings]) -> Sharing:
     """Return which hosts share a folder, by the marks that each was given and those that each has returned."""
     owners = {mark: host for host, mark in given.items()}
     seen: dict[str, set[str]] = {}

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from ...module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ...module_utils._scheduled_events.core.types import Data, Values
 from ...module_utils._scheduled_events.drain.methods.none import NoMethod
 from .._core import plain_values
 from .._core.short_forms import grouped
@@ -23,14 +24,14 @@ class VMSettings(TypedDict):
     """The settings of one VM, as the plan and its actions need them."""
 
     excluded: bool
-    labels: dict[str, Any]
+    labels: Data
     methods: list[str]
     """The names of its drain methods."""
     outside: bool
     """Whether any of them changes something outside the VM."""
     short_pause_hurts: bool
     """Whether a short pause hurts what any of them drains."""
-    targets: list[dict[str, Any]]
+    targets: list[Data]
     """Their targets outside the VM, which limit what a replica may restore."""
     drain_methods: Any
     drain_methods_former: Any
@@ -76,7 +77,7 @@ def refuse_wrong(vms: Mapping[str, VMSettings]) -> None:
         raise WrongInput("; ".join(f"wrong settings on {line.rstrip('.')}" for line in wrong) + ". Nothing was done.")
 
 
-def _wrong(source: Mapping[str, Any], places: Sequence[str], hosts: Sequence[str] | None) -> list[str]:
+def _wrong(source: Values, places: Sequence[str], hosts: Sequence[str] | None) -> list[str]:
     """Return what is wrong with the settings of a host. One without drain methods is told so when an event comes, and may never need any."""
     folders, exclude, labels = plain_values.texts(source.get("folders")), source.get("exclude"), source.get("labels")
     if not folders or plain_values.flag(exclude) is True:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...module_utils._scheduled_events.core.printable_text import printable
+from ...module_utils._scheduled_events.core.types import Data
 from .._core.shares import few_of_each
 from .._core.short_forms import grouped
 from .._core.wrong_input import WrongInput
@@ -17,7 +18,7 @@ from .config import policy as policies
 from .config import settings as settings_module
 from .config.settings import Settings
 from .core import timestamps
-from .core.actions import AcquireLease, Action, Approve, ReleaseLease, serialise
+from .core.actions import Action, Approve, serialise
 from .core.model import Host
 from .decide import approval, approval_blockers, intents, leases, requeue, start_holds, undo_order, unread
 from .observe.directory import Directory
@@ -41,7 +42,7 @@ WHOLE_ID = 36
 WITNESSES = 3
 
 
-def make_plan(observations: Any, policy: Any = "default", settings: Any = None, now: Any = None) -> dict[str, Any]:
+def make_plan(observations: Any, policy: Any = "default", settings: Any = None, now: Any = None) -> Data:
     """Make the whole plan, in plain lists and dictionaries."""
     chosen = settings_module.load(settings)
     observed_state = observe(observations, policy, chosen, now)
@@ -86,7 +87,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         "not_answered": not_answered,
         "unserved": unserved,
         "fails": [*_few_of_each(failed), *unserved, *unread.unusable(hosts)],
-        "capacity": allocation.shown(decided.budget),
+        "capacity": allocation.shown(decided.budget, chosen),
         "leases": leases.shown(hosts, chosen),
         "involved": _involved(event_states, hosts, actions, chosen, keepers, {one.host for one in untold}),
         "counts": summaries.counts(phases, actions, hosts, summary),
@@ -132,7 +133,7 @@ class Decided:
 
     event_states: list[EventState]
     """The same events, each participant with its intent."""
-    leases: list[AcquireLease | ReleaseLease]
+    board: leases.Leases
     approvals: list[Approve]
     budget: Budget
     begins: list[str]
@@ -149,7 +150,7 @@ def decide(event_states: list[EventState], hosts: list[Host], settings: Settings
     event_states = cluster_order.one_begins(event_states, settings)
     begins = start_holds.beginnings(event_states, approvers, settings)
     event_states, approvals = approval.actions(event_states, approvers, settings)
-    return Decided(event_states, board.actions, approvals, budget, begins)
+    return Decided(event_states, board, approvals, budget, begins)
 
 
 def allocate(event_states: list[EventState], hosts: list[Host], board: leases.Leases, settings: Settings, now: float) -> tuple[list[EventState], Budget]:
@@ -164,7 +165,7 @@ def allocate(event_states: list[EventState], hosts: list[Host], board: leases.Le
     return allocation.arrange(served, hosts, board, settings, now)
 
 
-def _failed(event_states: list[EventState]) -> list[dict[str, Any]]:
+def _failed(event_states: list[EventState]) -> list[Data]:
     """Return the failures of VMs that fail the run."""
     return [
         {"event_id": event_state.event.event_id, "host": participant.host.name, "reason": f"{participant.host.name}: {participant.failed.text}"}
@@ -174,7 +175,7 @@ def _failed(event_states: list[EventState]) -> list[dict[str, Any]]:
     ]
 
 
-def _few_of_each(failed: list[dict[str, Any]]) -> list[str]:
+def _few_of_each(failed: list[Data]) -> list[str]:
     """Return why the run fails, in few and short sentences for each VM: one VM's must not crowd out those of others."""
     of_host: dict[str, list[str]] = {}
     for item in failed:
@@ -238,10 +239,10 @@ def _actions(
     event_states: list[EventState], hosts: list[Host], decided: Decided, phases: dict[str, str], settings: Settings, now: float, keepers: replicas.Keepers
 ) -> list[Action]:
     """Return all actions: leases and records first, approvals before longer actions, notifications last, because they must not delay the others."""
-    written: list[Action] = list(decided.leases)
+    written: list[Action] = list(decided.board.actions)
     drains: list[Action] = []
     notices: list[Action] = []
-    methods = method_actions.MethodActions(settings, now)
+    methods = method_actions.MethodActions(hosts, decided.board, settings, now)
     for event_state in event_states:
         if not event_state.ours:
             continue
@@ -251,7 +252,7 @@ def _actions(
                 continue
             if noted := record_writes.note(event_state, participant, settings):
                 written.append(noted)
-            if action := methods.of(participant):
+            if action := methods.of(event_state, participant):
                 drains.append(keepers.add_to(event_state, participant, action))
         if settings.notify:
             notices += notifications.actions(event_state, phases[event_state.key], settings)

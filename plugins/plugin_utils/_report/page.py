@@ -14,7 +14,7 @@ from .._core.shares import in_turn, places
 from .._core.short_forms import ending
 from .lanes import draw
 from .parts import Part
-from .report import Event, Report, Total, month, newest_of_each, vms_of
+from .report import Event, Report, Total, count_answered, month, newest_of_each, vms_of
 from .tables import known, notice, out_of_service
 
 TEMPLATE = pathlib.Path(__file__).with_name("page.html.j2")
@@ -38,7 +38,7 @@ def page(report: Report) -> str:
     parts = [part for event in events for part in event["vms"]]
     values["types"] = _few(report["totals"]["type"], parts, lambda part: part["event_type"])
     values["months"] = _few(report["totals"]["month"], parts, month)
-    return _template().render({**values, "answered": sum(vm["answered"] for vm in report["vms"].values())})
+    return _template().render({**values, "answered": count_answered(report)})
 
 
 def _few(totals: Sequence[Total], parts: Sequence[Part], key: Callable[[Part], str]) -> list[Total]:

@@ -184,6 +184,11 @@ def _vm(given: Answers, archived: int) -> Vm:
     }
 
 
+def count_answered(report: Report) -> int:
+    """Return how many VMs have answered."""
+    return sum(vm["answered"] for vm in report["vms"].values())
+
+
 def vms_of(event: Event) -> list[str]:
     """Return the VMs that have told of an event, each by the name that the controller has for it."""
     return [part["vm"] for part in event["vms"]]

@@ -9,13 +9,14 @@ import re
 from typing import Any
 
 from ...module_utils._scheduled_events.core.printable_text import printable_line
+from ...module_utils._scheduled_events.core.types import Data
 from .._core.shares import in_turn
 from .._core.short_forms import ending, grouped, some
 from .._maintenance.config.settings import CLOCK_TOLERANCE
 from .._maintenance.core.timestamps import duration
 from .._maintenance.report.times import vm_table
 from .parts import Part
-from .report import Report, Total, Vm, newest_of_each
+from .report import Report, Total, Vm, count_answered, newest_of_each
 
 MOST_EVENTS, OF_ONE_VM, MOST_TOTALS, SHOWN_VMS = 10, 4, 10, 6
 UNKNOWN = "unknown"
@@ -43,7 +44,7 @@ def out_of_service(total: Total) -> str:
 
 def lines(report: Report, left_alone: list[str], written: list[str]) -> list[str]:
     """Return the short form: what there was, the newest events with their times, the totals by VM, and where all of it lies."""
-    asked, answered = len(report["vms"]), sum(vm["answered"] for vm in report["vms"].values())
+    asked, answered = len(report["vms"]), count_answered(report)
     events = report["events"]
     found = [f"{report['since']} to {report['until']}: {_events(len(events))}; {answered} of {asked} VMs answered."]
     for event in newest_of_each(events, OF_ONE_VM if asked > 1 else MOST_EVENTS)[:MOST_EVENTS]:
@@ -93,7 +94,7 @@ def as_csv(report: Report) -> str:
     rows.writerow(COLUMNS)
     for event in report["events"]:
         for part in event["vms"]:
-            values: dict[str, Any] = {**part, **part["times"], **part["times"]["phases"]}
+            values: Data = {**part, **part["times"], **part["times"]["phases"]}
             values["reasons"] = "; ".join(f"{one['phase']}: {one['why']}" for one in part["reasons"])
             values["methods"] = "; ".join(one["id"] for one in part["methods"])
             rows.writerow([_cell(values.get(column)) for column in COLUMNS])

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...module_utils._scheduled_events.core.types import Values
 from .._answers.kinds import printable
 from .._core.argument_specs import entry_points
 from .renamed import VARIABLES
@@ -90,6 +91,6 @@ def why_refused(facts: Any) -> str | None:
     )
 
 
-def refused_hosts(hosts: Any, hostvars: Mapping[str, Any]) -> dict[str, str]:
+def refused_hosts(hosts: Any, hostvars: Values) -> dict[str, str]:
     """Return the hosts whose facts contain settings, each with the reason."""
     return {name: why for name in map(str, hosts) if name in hostvars and (why := why_refused(hostvars[name].get("ansible_facts")))}

@@ -12,6 +12,7 @@ from typing import Any
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
+from ...module_utils._scheduled_events.core.types import Values
 from .._core.argument_specs import entry_points
 from .._core.plain_values import flag, plain
 from .._core.short_forms import some
@@ -19,7 +20,7 @@ from . import vm_variables
 from .facts import why_refused
 
 
-def wrong_options(role: str, variables: Mapping[str, Any], template: Callable[[Any], Any]) -> str | None:
+def wrong_options(role: str, variables: Values, template: Callable[[Any], Any]) -> str | None:
     """Return what is wrong with the options of a role's entry point C(main), or None. C(template) returns the value of a variable.
 
     Options that may come from the facts of the host are not checked: the roles refuse that host. Those of each VM are checked with the VM.
@@ -30,7 +31,7 @@ def wrong_options(role: str, variables: Mapping[str, Any], template: Callable[[A
     return "; ".join(_unevaluated(variables, template) + _wrong_types(options, variables, template)) or None
 
 
-def wrong_flags(variables: Mapping[str, Any], template: Callable[[Any], Any]) -> str | None:
+def wrong_flags(variables: Values, template: Callable[[Any], Any]) -> str | None:
     """Return which options of playbook status are neither true nor false, or None."""
     flags = {name: _value(variables, name, template) for name, about in entry_points("respond")["status"]["options"].items() if about["type"] == "bool"}
     return "; ".join(f"{name} must be true or false, not {value}" for name, value in flags.items() if value is not None and flag(value) is None) or None
@@ -40,7 +41,7 @@ def wrong_flags(variables: Mapping[str, Any], template: Callable[[Any], Any]) ->
 OF_REPORT = ("respond_allow_empty", "respond_min_answered")
 
 
-def wrong_report(variables: Mapping[str, Any], template: Callable[[Any], Any]) -> str | None:
+def wrong_report(variables: Values, template: Callable[[Any], Any]) -> str | None:
     """Return what is wrong with the options of playbook report, or None."""
     entries = entry_points("respond")
     options = {**entries["history"]["options"], **{name: entries["main"]["options"][name] for name in OF_REPORT}}
@@ -55,7 +56,7 @@ def wrong_report(variables: Mapping[str, Any], template: Callable[[Any], Any]) -
     return "; ".join(found) or None
 
 
-def _wrong_types(options: Mapping[str, Any], variables: Mapping[str, Any], template: Callable[[Any], Any]) -> list[str]:
+def _wrong_types(options: Values, variables: Values, template: Callable[[Any], Any]) -> list[str]:
     # Any value is a text, and what is raw is checked where it is used.
     spec = {name: {**about, "required": False} for name, about in options.items() if about.get("choices") or about.get("type") not in ("str", "raw")}
     given = {name: value for name in spec if (value := _value(variables, name, template)) is not None}
@@ -63,7 +64,7 @@ def _wrong_types(options: Mapping[str, Any], variables: Mapping[str, Any], templ
     return found
 
 
-def _unevaluated(variables: Mapping[str, Any], template: Callable[[Any], Any]) -> list[str]:
+def _unevaluated(variables: Values, template: Callable[[Any], Any]) -> list[str]:
     """Return why settings of the whole fleet, which this host has for all, cannot be evaluated."""
     found = []
     for name in of_fleet():
@@ -74,7 +75,7 @@ def _unevaluated(variables: Mapping[str, Any], template: Callable[[Any], Any]) -
     return found
 
 
-def _value(variables: Mapping[str, Any], name: str, template: Callable[[Any], Any]) -> Any:
+def _value(variables: Values, name: str, template: Callable[[Any], Any]) -> Any:
     """Return the value of a variable. One that cannot be evaluated, perhaps for a missing fact of this host, has none."""
     try:
         return plain(template(variables[name])) if variables.get(name) is not None else None
@@ -97,7 +98,7 @@ def of_fleet() -> list[str]:
     return sorted(entry_points("respond")["main"]["options"].keys() - vm_variables.NAMES - set(OF_NO_FLEET))
 
 
-def differing(first: str, variables: Mapping[str, Mapping[str, Any]], names: Sequence[str] = ()) -> list[str]:
+def differing(first: str, variables: Mapping[str, Values], names: Sequence[str] = ()) -> list[str]:
     """Return a warning for each setting (default: of the whole fleet) that some hosts have otherwise than the first one.
 
     C(variables) are those of each host, not yet templated.

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...module_utils._scheduled_events.core.types import Values
+
 # Variables of roles.
 VARIABLES = {
     "approve_claim": "approve_lease",
@@ -43,7 +45,7 @@ def refused_settings(given: Any) -> str | None:
     return _refusal("settings", ((name, SETTINGS[name]) for name in map(str, given) if name in SETTINGS)) if isinstance(given, Mapping) else None
 
 
-def refused_options(module: str, options: Mapping[str, Any]) -> str | None:
+def refused_options(module: str, options: Values) -> str | None:
     """Return why the options of a module are refused, or None."""
     pairs = [(name, new) for name, new in OPTIONS.get(module, {}).items() if name in options]
     state = str(options.get("state"))

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ...module_utils._scheduled_events.core.types import Values
 from .._core.wrong_input import WrongInput
 
 BLOCK = ("block", "rescue", "always")
@@ -24,13 +25,13 @@ Known = Callable[[str], bool]
 METHODS = str(pathlib.Path(__file__).parents[3] / "roles" / "drain" / "tasks" / "methods")
 
 
-def places(variables: Mapping[str, Any]) -> list[str]:
+def places(variables: Values) -> list[str]:
     """Return where task files with a relative path are looked for: beside the playbook, beside the inventory, in the working directory."""
     found = (variables.get("playbook_dir"), variables.get("inventory_dir"), os.environ.get("PWD"))
     return list(dict.fromkeys(str(place) for place in found if place))
 
 
-def method_folders(variables: Mapping[str, Any], own: Any) -> list[str]:
+def method_folders(variables: Values, own: Any) -> list[str]:
     """Return the folders of drain methods that are tasks: the collection's, and that of an operator, which is relative to the playbook."""
     return [METHODS, *([os.path.join(str(variables["playbook_dir"]), str(own))] if own else [])]
 

@@ -16,6 +16,7 @@ from ansible.errors import AnsibleError
 from ansible.module_utils.common.validation import check_type_dict
 
 from ...module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ...module_utils._scheduled_events.core.types import Data, Values
 from ...module_utils._scheduled_events.operations import observation_options
 from .._core.plain_values import mapping, plain, whole
 from .._core.short_forms import suggestion
@@ -36,8 +37,8 @@ NAMES = frozenset((*SETTINGS.values(), *OBSERVATION.values(), SECONDS, METHODS_P
 class VMVariables(NamedTuple):
     """The settings of one VM as its variables have them."""
 
-    settings: dict[str, Any]
-    observation: dict[str, Any]
+    settings: Data
+    observation: Data
     """The options with which it is observed."""
     wrong: list[str]
     """What cannot be evaluated, and what keeps it from being drained."""
@@ -45,7 +46,7 @@ class VMVariables(NamedTuple):
     """What keeps it from being observed."""
 
 
-def read(variables: Mapping[str, Any], template: Callable[[Any], Any], check_path: Callable[[str], Any]) -> VMVariables:
+def read(variables: Values, template: Callable[[Any], Any], check_path: Callable[[str], Any]) -> VMVariables:
     """Return the settings of a VM. C(template) returns the value of a variable, C(check_path) raises ValueError for a path of its records."""
     settings, wrong = _values({**SETTINGS, METHODS_PATH: METHODS_PATH}, variables, template)
     given, wrong_observation = _values({**OBSERVATION, SECONDS: SECONDS}, variables, template)
@@ -58,7 +59,7 @@ def read(variables: Mapping[str, Any], template: Callable[[Any], Any], check_pat
     return VMVariables(settings, observation, _lines(wrong), _lines(wrong_observation))
 
 
-def of_other(theirs: Mapping[str, Any], own: Mapping[str, Any], template: Callable[[Any], Any]) -> tuple[dict[str, Any], list[str]]:
+def of_other(theirs: Values, own: Values, template: Callable[[Any], Any]) -> tuple[Data, list[str]]:
     """Return the options with which one host observes the VM of another host, and why some cannot be evaluated.
 
     C(theirs) are the values of the other host, from hostvars, evaluated as they are read. Only what is not set there is as for the host that asks.
@@ -75,13 +76,13 @@ def of_other(theirs: Mapping[str, Any], own: Mapping[str, Any], template: Callab
     return _options(given), _lines(wrong)
 
 
-def _options(given: Mapping[str, Any]) -> dict[str, Any]:
+def _options(given: Values) -> Data:
     """Return the options of an observation that are set."""
     found = {name: value for name, value in given.items() if value is not None and not (name in MAY_BE_EMPTY and not value)}
     return {**found, "health": _dictionary(found["health"])} if "health" in found else found
 
 
-def _values(names: Mapping[str, str], variables: Mapping[str, Any], template: Callable[[Any], Any]) -> tuple[dict[str, Any], list[str]]:
+def _values(names: Mapping[str, str], variables: Values, template: Callable[[Any], Any]) -> tuple[Data, list[str]]:
     """Return the values of variables, and why others cannot be evaluated."""
     values, wrong = {}, []
     for name, variable in names.items():
@@ -105,10 +106,10 @@ def _lines(wrong: list[str]) -> list[str]:
     return [printable(words, LONGEST_LINE) for words in wrong]
 
 
-class Evaluated(Mapping[str, Any]):
+class Evaluated(Values):
     """The variables of a host. One that cannot be evaluated, perhaps for a fact, is missing: that is the fault of this host alone."""
 
-    def __init__(self, variables: Mapping[str, Any]) -> None:
+    def __init__(self, variables: Values) -> None:
         self._variables = variables
 
     def __getitem__(self, name: str) -> Any:
@@ -132,7 +133,7 @@ UNDEFINED = re.compile(r"'(?P<name>[^'\n]{1,100})' is undefined|has no attribute
 LONGEST_ERROR = 200
 
 
-def why_unevaluated(option: str, error: Exception, variables: Mapping[str, Any]) -> str:
+def why_unevaluated(option: str, error: Exception, variables: Values) -> str:
     """Return why an option cannot be evaluated. C(variables) are those that it was evaluated with."""
     message = str(error).strip()
     found = UNDEFINED.search(message)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...module_utils._scheduled_events.core import limits
+from ...module_utils._scheduled_events.core.types import Values
 from ...module_utils._scheduled_events.watch.drain.rules import FIELDS, LONGEST, ORDERS, Comparison
 from .._maintenance.core.expression import BUILT_IN, SHORT_PAUSE_HURTS, Expression, compiled
 
@@ -38,7 +39,7 @@ def of_vm(alternatives: Alternatives, known: Mapping[str, bool]) -> Alternatives
     return [[comparison for comparison in one if comparison.field not in known] for one in possible] or [[NEVER]]
 
 
-def _alternatives(node: Mapping[str, Any], negated: bool) -> Alternatives:
+def _alternatives(node: Values, negated: bool) -> Alternatives:
     kind, children = node["type"], node["children"]
     if kind == "not_expression":
         return _alternatives(children[0], not negated)
@@ -52,25 +53,27 @@ def _alternatives(node: Mapping[str, Any], negated: bool) -> Alternatives:
     raise CannotCompile(_words(node))
 
 
+def _refuse_many(count: int, what: str) -> None:
+    if count > LONGEST:
+        raise CannotCompile(f"it has more than {LONGEST} {what}")
+
+
 def _both(left: Alternatives, right: Alternatives) -> Alternatives:
-    if len(left) * len(right) > LONGEST:
-        raise CannotCompile(f"it has more than {LONGEST} alternatives")
+    _refuse_many(len(left) * len(right), "alternatives")
     return [_bounded([*one, *other]) for one in left for other in right]
 
 
 def _any_of(left: Alternatives, right: Alternatives) -> Alternatives:
-    if len(left) + len(right) > LONGEST:
-        raise CannotCompile(f"it has more than {LONGEST} alternatives")
+    _refuse_many(len(left) + len(right), "alternatives")
     return [*left, *right]
 
 
 def _bounded(comparisons: list[Comparison]) -> list[Comparison]:
-    if len(comparisons) > LONGEST:
-        raise CannotCompile(f"it has more than {LONGEST} comparisons that must all be true")
+    _refuse_many(len(comparisons), "comparisons that must all be true")
     return comparisons
 
 
-def _comparison(node: Mapping[str, Any], negated: bool) -> Comparison:
+def _comparison(node: Values, negated: bool) -> Comparison:
     sign, (left, right) = OPERATORS[node["value"]], node["children"]
     if left["type"] == "literal":
         sign, left, right = EXCHANGED.get(sign, sign), right, left
@@ -84,7 +87,7 @@ def _comparison(node: Mapping[str, Any], negated: bool) -> Comparison:
     return Comparison(field, sign, value, negated)
 
 
-def _field(node: Mapping[str, Any]) -> str:
+def _field(node: Values) -> str:
     if node["type"] != "field":
         raise CannotCompile(_words(node) if node["type"] == "function_expression" else "it compares what is no field of an event")
     if node["value"] not in FIELDS and node["value"] not in OF_VM:
@@ -109,7 +112,7 @@ def _is_of_other_kind(field: str, value: Any) -> bool:
     return field in FIELDS and isinstance(value, str) is FIELDS[field]
 
 
-def _contains(children: Sequence[Mapping[str, Any]], negated: bool) -> Alternatives:
+def _contains(children: Sequence[Values], negated: bool) -> Alternatives:
     """Return what C(contains(list of texts, field)) means. For texts it is the same as ==; for 0 and 1 it would not be."""
     # An expression that is tried on an event may stop before a call with too few arguments.
     values = _texts(children[0]) if len(children) == 2 and children[1]["type"] == "field" else None
@@ -123,7 +126,7 @@ def _contains(children: Sequence[Mapping[str, Any]], negated: bool) -> Alternati
     return [_bounded(comparisons)] if negated else _any_of([[one] for one in comparisons], [])
 
 
-def _texts(node: Mapping[str, Any]) -> list[str] | None:
+def _texts(node: Values) -> list[str] | None:
     """Return the texts of a literal list, or of a list of literals; None for anything else."""
     values = node.get("value") if node["type"] == "literal" else None
     if node["type"] == "multi_select_list":
@@ -131,7 +134,7 @@ def _texts(node: Mapping[str, Any]) -> list[str] | None:
     return values if isinstance(values, list) and all(isinstance(value, str) for value in values) else None
 
 
-def _words(node: Mapping[str, Any]) -> str:
+def _words(node: Values) -> str:
     """Return what a part of an expression is that cannot be compiled."""
     kind = node["type"]
     if kind == "function_expression":

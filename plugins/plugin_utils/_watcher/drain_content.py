@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
+from ...module_utils._scheduled_events.core.types import Data
 from ...module_utils._scheduled_events.drain.registry import is_safe_at_once
 from ...module_utils._scheduled_events.watch.drain.rules import FIELDS, LONGEST, OPERATORS
 from .._core.wrong_input import WrongInput
@@ -59,6 +60,17 @@ def drain_content(settings: Settings) -> Content:
     return {"rules": compile_rules(settings["policy"], hurts) if own else [], "methods": own, "elsewhere": elsewhere}
 
 
+def approves(content: Content) -> bool:
+    """Return whether the VM may approve something by itself."""
+    return any(row["approve"] == "now" for row in content["rules"])
+
+
+def without_approvals(content: Content) -> Content:
+    """Return the content of a VM that approves nothing: it knows no other one, and others may be out that stand in for it."""
+    rules: list[Row] = [{**row, "approve": "never"} if row["approve"] == "now" else row for row in content["rules"]]
+    return {**content, "rules": rules}
+
+
 def _is_own(order: MethodOrder) -> bool:
     """Return whether a VM begins a method by itself, as its watcher checks it: by its record, or, for what acts outside the VM, by the settings."""
     return order["runs"] and is_safe_at_once(order["kind"], order["outside"]) and (order["where"] == "own") is not order["outside"]
@@ -76,7 +88,7 @@ class Row(TypedDict):
     name: str
     drain: bool
     approve: str
-    when: list[list[dict[str, Any]]] | None
+    when: list[list[Data]] | None
     """Alternatives, each a list of comparisons (field, is, value, negated); None matches every event."""
     late: bool
     """Whether its drain is not for the last minute before NotBefore alone to decide: it has a drain_at, or hold_at_deadline lets the event come."""
@@ -98,7 +110,7 @@ def compile_rules(policy: Any, short_pause_hurts: bool = False) -> list[Row]:
     return rows
 
 
-def _row(rule: Rule, when: list[list[dict[str, Any]]] | None) -> Row:
+def _row(rule: Rule, when: list[list[Data]] | None) -> Row:
     decision = rule.decision
     return {
         "name": decision.name,
@@ -110,7 +122,7 @@ def _row(rule: Rule, when: list[list[dict[str, Any]]] | None) -> Row:
     }
 
 
-def _when(rule: Rule, place: int, short_pause_hurts: bool) -> list[list[dict[str, Any]]] | None:
+def _when(rule: Rule, place: int, short_pause_hurts: bool) -> list[list[Data]] | None:
     """Return the alternatives, or None if the rule matches every event of this VM."""
     if rule.when is None:
         return None

@@ -14,6 +14,7 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 from ansible.utils.unsafe_proxy import wrap_var
 
+from ...module_utils._scheduled_events.core.types import Data, Values
 from ...module_utils._scheduled_events.host.access import Failed
 from .._core import modules
 
@@ -22,13 +23,13 @@ COLLECTION = "ansible.windows"
 OLDEST = (2, 5, 0)
 INSTALL = f"Install it on the controller: ansible-galaxy collection install --upgrade {COLLECTION}"
 
-Answer = dict[str, t.Any]
+Answer = Data
 
 
 class Calls:
     """Call modules of ansible.windows for one task. Use a new object for each run of an action: the action keeps no state."""
 
-    def __init__(self, action: ActionBase, task_vars: dict[str, t.Any]) -> None:
+    def __init__(self, action: ActionBase, task_vars: Data) -> None:
         self._action = action
         self._task_vars = task_vars
         _check_collection()
@@ -96,7 +97,7 @@ class OverCalls:
         self._calls = calls
 
 
-def failure_text(answer: t.Mapping[str, t.Any]) -> str:
+def failure_text(answer: Values) -> str:
     """Return the error message of a failed module in one line."""
     return " ".join(str(answer.get("msg") or answer.get("stderr") or "no reason was given").split())[:500]
 

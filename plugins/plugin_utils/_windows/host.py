@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 import typing as t
 
+from ...module_utils._scheduled_events.core.types import Data, Values
 from ...module_utils._scheduled_events.host.health import Answer, check_with, split_url, unusable_url
 from ...module_utils._scheduled_events.host.system import seconds_between, utc_seconds, utc_text
 from ...module_utils._scheduled_events.host.watcher_state import WatcherState, age_by_clock, parse_watcher
@@ -23,7 +24,7 @@ class WindowsHost:
         """``watcher_state`` returns the state of the VM's watcher as the last reading of the records showed it (WindowsFiles)."""
         self._calls = calls
         self._boot_id = boot_id or None
-        self._facts: dict[str, t.Any] | None = None
+        self._facts: Data | None = None
         self._asked = 0.0
         self._watcher_state = watcher_state
 
@@ -46,7 +47,7 @@ class WindowsHost:
             return None
         return float(uptime) + time.monotonic() - self._asked
 
-    def check_health(self, health: t.Mapping[str, t.Any] | None) -> Answer:
+    def check_health(self, health: Values | None) -> Answer:
         return check_with(health, self._port, self._url, self._file, self._service)
 
     def watcher(self) -> WatcherState | None:
@@ -62,7 +63,7 @@ class WindowsHost:
         answer = self._calls.call("win_command", argv=["eventcreate.exe", "/l", LOG, "/t", "INFORMATION", "/so", SOURCE, "/id", EVENT_ID, "/d", line])
         return failure_text(answer) if answer.get("failed") or answer.get("rc") else None
 
-    def _read(self) -> dict[str, t.Any]:
+    def _read(self) -> Data:
         if self._facts is None:
             before = time.monotonic()
             answer = self._calls.call("setup", gather_subset=["!all", "!min", "date_time", "uptime"])

@@ -7,6 +7,7 @@ import time
 import typing as t
 
 from ...module_utils._scheduled_events.core.errors import ScheduledEventsError, seconds_in_words
+from ...module_utils._scheduled_events.core.types import Data, Values
 from ...module_utils._scheduled_events.discovery.candidates import USUAL_ADDRESS, Candidate
 from ...module_utils._scheduled_events.discovery.option_245 import VARIABLE, finding_of_address
 from ...module_utils._scheduled_events.imds import transport as imds
@@ -70,7 +71,7 @@ class WindowsTransport:
         self._connects = True
 
     def _ask(self, method: str, path: str, body: str | None, target: str, request_timeout: float) -> Answer:
-        arguments: dict[str, t.Any] = {
+        arguments: Data = {
             "url": self.endpoint + path,
             "method": method,
             "headers": dict(imds.HEADERS),
@@ -95,7 +96,7 @@ class WindowsTransport:
         raise imds.cut_off(target, failure_text(answer))
 
 
-def _answer(status: int, answer: t.Mapping[str, t.Any], target: str) -> Answer:
+def _answer(status: int, answer: Values, target: str) -> Answer:
     body = str(answer.get("content") or "").encode("utf-8", "surrogatepass")
     if len(body) > imds.MAX_ANSWER_BYTES:
         raise imds.too_large(target)

@@ -19,7 +19,7 @@ import signal
 import typing as t
 
 # When something happened differs between two runs; that it happened does not.
-TIMES = ("_at", "_since", "at", "times", "age_seconds", "deadline", "not_before", "lineage", "revision")
+TIMES = ("_at", "_since", "at", "times", "seconds", "deadline", "not_before", "lineage", "revision")
 # Nor is a run called as the one before; that it is written down does not differ.
 RUNS = ("run", "who")
 

@@ -150,7 +150,21 @@ def test_command_tasks_none_and_a_method_of_ones_own(fleet: Fleet, tmp_path: Pat
         (own.parent / "mute" / f"{name}.yml").write_text("- ansible.builtin.debug: {msg: '{{ method_finding }}'}\n")
     mute = fleet.add("mute", [{"method": "flagged"}, {"method": "mute"}], drain_methods_path=str(own.parent))
 
+    # One that may not begin yet, and says why; and one that is drained and should be back.
+    (own.parent / "later").mkdir()
+    for name in ("begin", "check", "undo"):
+        (own.parent / "later" / f"{name}.yml").write_text((own / f"{name}.yml").read_text())
+    waits = "{{ {'finding': {}} if method_must or (test_folder ~ '/gate') is exists else {'state': 'not_yet', 'error': 'no gate'} }}"
+    (own.parent / "later" / "find.yml").write_text(f'- ansible.builtin.set_fact: {{method_answer: "{waits}"}}\n')
+    (own.parent / "later" / "options.yml").write_text("size: {type: whole, default: 3, description: a whole number}\n")
+    (own.parent / "later" / "check.yml").write_text("- ansible.builtin.set_fact: {method_answer: {state: drained, hold: alone}}\n")
+    later = fleet.add("later", [{"method": "later"}], drain_methods_path=str(own.parent))
+    must = fleet.add("must", [{"method": "later"}], drain_methods_path=str(own.parent), drain_must=True)
+
     fleet.drain()
+    assert later.state == "draining" and later.result["error"] == "1-later: not yet: no gate" and not later.path("own").exists(), later.result
+    assert (later.record["phase"], later.record["blocker"], later.record["methods"]) == ("draining", {"kind": "not_yet", "subjects": []}, [])
+    assert must.state == "drained" and must.path("own").read_text() == "3" and must.record["reason"] == "1-later: alone", must.result
     assert nothing.state == "drained" and nothing.record["phase"] == "drained"
     assert ordered.state == "draining" and ordered.result["error"] == "two busy", ordered.result
     assert log_of(ordered) == ["one-begin", "one-check", "two-begin", "two-check"]

@@ -44,6 +44,7 @@ WRONG = {
     "ports": ([{"method": "probe_file", "path": "/x", "ports": ["http"]}], "ports is wrong"),
     "file": ([{"method": "tasks", "begin": "a.yml", "check": "b.yml", "undo": "c.yml"}], "there is no file a.yml in"),
     "truth": ([{"method": "haproxy", "balancers": ["lb1"], "maintenance": "later"}], "maintenance is wrong: later"),
+    "counts": ([{"method": "haproxy", "balancers": ["lb1"], "servers_left": {"web": -1}}], "servers_left is wrong: {'web': -1}. It must be: how many other"),
     "no balancers": ([{"method": "haproxy", "balancers": []}], "balancers is wrong: []"),
     "outside or not": ([{"method": "none", "outside": "there"}], "entry 1 (none): outside is wrong: there"),
     "two at once": ([{"method": "command"}, {"method": "probe_file"}], "entry 2 (probe_file): path is missing"),
@@ -59,7 +60,7 @@ RIGHT = [
     {"method": "service", "names": ["nginx.service", "app@1.service"]},
     {"method": "probe_file", "path": "/x", "present_means": "out", "interval": "5", "threshold": 3, "ports": [80, "443"], "mode": "0640"},
     {"method": "command", "begin": "a b", "check": ["a", 1], "undo": ["c"], "timeout": 5},
-    {"method": "haproxy", "balancers": ["lb1"], "maintenance": "no", "sessions": "2", "outside": True},
+    {"method": "haproxy", "balancers": ["lb1"], "maintenance": "no", "sessions": "2", "servers_left": {"web": 2, "api": "0"}, "outside": True},
     {"method": "none", "outside": "false", "name": "nothing_at-all"},
 ]
 

@@ -15,32 +15,43 @@ SECONDS = 3.0
 HALF = """
 import sys, time, psycopg2
 connection = None
+where, statement, keeps = sys.argv[1:]
 for line in sys.stdin:
     try:
         if connection is None:
-            connection = psycopg2.connect("host=%s port=5432 dbname=postgres user=postgres connect_timeout=2 target_session_attrs=read-write" % sys.argv[1])
+            connection = psycopg2.connect(where)
             connection.autocommit = True
         with connection.cursor() as cursor:
-            cursor.execute("INSERT INTO written VALUES (%s)", (int(line),))
-        print("", flush=True)
+            cursor.execute(statement, (int(line),))
+        said = ""
+        if keeps == "never":
+            connection.close()
     except psycopg2.Error as error:
+        said = (str(error).strip().splitlines() or ["failed"])[0]
+        if connection is not None and keeps != "open":
+            connection.close()
+    if connection is not None and connection.closed:
         connection = None
-        print((str(error).strip().splitlines() or ["failed"])[0], flush=True)
+    print(said, flush=True)
 """
+DIRECT = "port=5432 target_session_attrs=read-write"
 
 
 class Rows:
     """Inserts rows with autocommit. One that is not acknowledged in three seconds counts as failed, and the client connects anew."""
 
-    def __init__(self, hosts: t.Sequence[str], folder: pathlib.Path) -> None:
-        self._hosts = ",".join(hosts)
+    def __init__(
+        self, hosts: t.Sequence[str], folder: pathlib.Path, where: str = DIRECT, statement: str = "INSERT INTO written VALUES (%s)", keeps: str = "good"
+    ) -> None:
+        """C(keeps): which connections are used again. C(good): after no error; C(open): after an error of SQL, too, as a pool does; C(never): none."""
+        self._arguments = f"host={','.join(hosts)} {where} dbname=postgres user=postgres connect_timeout=2", statement, keeps
         self._half = folder / "half.py"
         self._half.write_text(HALF)
         self._process: subprocess.Popen[str] | None = None
 
     def write(self, number: int) -> None:
         if self._process is None:
-            command = ["/usr/bin/python3", str(self._half), self._hosts]
+            command = ["/usr/bin/python3", str(self._half), *self._arguments]
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin and stdout

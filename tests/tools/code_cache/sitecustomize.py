@@ -13,6 +13,7 @@ import code_cache
 import metadata_guard
 import module_cache
 import routing_cache
+import shifted_clock
 import template_cache
 
 code_cache.use_if_wanted()
@@ -20,6 +21,7 @@ metadata_guard.use_if_wanted()
 module_cache.use_if_wanted()
 routing_cache.use_if_wanted()
 template_cache.use_if_wanted()
+shifted_clock.use_if_wanted()
 
 # ansible-playbook forks for each task of each host. What was there before is then looked at by no one: else each of these
 # processes copies all of it, page by page, to see whether something may be thrown away.

@@ -305,6 +305,7 @@ TYPES = {
     "truth": "bool",
     "mode": "str",
     "command": "raw",
+    "counts": "raw",
     "mapping": "dict",
 }
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import typing as t
 
 from .errors import ScheduledEventsError
+from .types import Data, Values
 
 DEFAULT_ENDPOINT = "http://169.254.169.254"
 # Instead of an address: discover the endpoint, as a VM outside a virtual network has to.
@@ -24,7 +25,7 @@ WAIT_STATES = ("scheduled", "started", "gone", "changed")
 # The upper limit of each request, wait and pause; the operating system's timeouts overflow far above it.
 LONGEST_SECONDS = 10 * 365 * 86400
 
-Spec = t.Dict[str, t.Dict[str, t.Any]]
+Spec = t.Dict[str, Data]
 
 
 def shared_arguments() -> Spec:
@@ -71,7 +72,7 @@ def approve_arguments() -> Spec:
     }
 
 
-def check_numbers(options: t.Mapping[str, t.Any]) -> None:
+def check_numbers(options: Values) -> None:
     """Refuse numbers out of range before anything is sent. Raise ScheduledEventsError of kind bad_option."""
     for name in ("connect_timeout", "request_timeout", "poll_interval"):
         value = options.get(name)

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import errno
-import typing as t
 
 from .printable_text import printable
+from .types import Data
 
 # Kinds of failures, for programs; the message is for operators.
 KINDS = (
@@ -41,7 +41,7 @@ class ScheduledEventsError(Exception):
         self.retryable = retryable
         self.retry_after = retry_after
         # What was known when the request failed; modules return it beside the message.
-        self.result: dict[str, t.Any] = {}
+        self.result: Data = {}
 
     @property
     def answer_lost(self) -> bool:

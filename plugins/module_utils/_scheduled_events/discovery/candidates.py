@@ -14,6 +14,7 @@ import typing as t
 from ..core.argument_specs import DISCOVER
 from ..core.clock import Clock
 from ..core.errors import ScheduledEventsError
+from ..core.types import Values
 from ..imds.client import Client
 from ..imds.transport import Answer, Transport
 from .option_245 import VARIABLE, Finding, finding_of_address, parse_lease_file, parse_profile
@@ -117,7 +118,7 @@ class DiscoveringTransport:
 
     hint = ""
 
-    def __init__(self, places: Places, connect: t.Callable[[str], Transport], options: t.Mapping[str, t.Any], clock: Clock | None = None) -> None:
+    def __init__(self, places: Places, connect: t.Callable[[str], Transport], options: Values, clock: Clock | None = None) -> None:
         self._places = places
         self._connect = connect
         self._api_version = options["api_version"]

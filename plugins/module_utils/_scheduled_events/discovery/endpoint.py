@@ -8,6 +8,7 @@ import typing as t
 from ..core.argument_specs import DISCOVER
 from ..core.clock import Clock
 from ..core.errors import ScheduledEventsError
+from ..core.types import Values
 from ..imds.client import Client
 from ..imds.transport import LocalTransport, Transport
 
@@ -15,7 +16,7 @@ if t.TYPE_CHECKING:
     from ..host.access import HostAccess
 
 
-def open_client(options: t.Mapping[str, t.Any], access: HostAccess | None = None, clock: Clock | None = None, transport: Transport | None = None) -> Client:
+def open_client(options: Values, access: HostAccess | None = None, clock: Clock | None = None, transport: Transport | None = None) -> Client:
     """Open a client from a module's options (core/argument_specs.shared_arguments). Raise ScheduledEventsError if one cannot be used."""
     return Client(
         transport or _transport(options["endpoint"], options, access, clock),
@@ -28,7 +29,7 @@ def open_client(options: t.Mapping[str, t.Any], access: HostAccess | None = None
     )
 
 
-def _transport(endpoint: str, options: t.Mapping[str, t.Any], access: HostAccess | None, clock: Clock | None) -> Transport:
+def _transport(endpoint: str, options: Values, access: HostAccess | None, clock: Clock | None) -> Transport:
     connect = (access.connect if access else None) or LocalTransport
     if endpoint.strip().lower() != DISCOVER:
         return connect(endpoint)

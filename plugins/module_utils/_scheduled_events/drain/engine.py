@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import typing as t
 
+from ..core.types import Data, Values
 from ..host.machine.machine import Machine
 from ..journal.record_changes import RecordChange
-from ..journal.record_schema import Record, RecordsError
+from ..journal.record_schema import NEEDED, NOT_YET, Record, RecordsError
 from ..journal.recorded import Recorded, find_method
 from .journal import APPROVED_OR_STARTED, UNDER_WAY, Journal
-from .methods.method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, Answer, Method, MethodError, NotYet
+from .methods.method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDONE, Answer, Method, MethodError, NotYet
 from .orders import DrainOrder, Identity, MethodOrder
 from .tasks import Tasks, method_of
 
 FOUND, BEGUN = "found", "begun"
-# Of a method that has not begun, and may later. The drain goes on all the same.
-NOT_YET = "not_yet"
+# The kind of a method's error in the record: it is drained or draining, and the VM should be in service again.
+HOLD = "hold"
 # The later, the worse.
 WORSE = (DRAINED, DRAINING, NOT_YET, FAILED)
 NO_METHOD = "There is no drain method. An empty list is not a drain; method none says that nothing has to be done."
@@ -75,7 +76,8 @@ class Drain:
             return self._refuse(NO_METHOD)
         answer = self._take_at_once() if self._order.at_once else self._take_in_order()
         state = DRAINING if answer.state == NOT_YET else answer.state
-        return Outcome(state, answer.error, self._record, " ".join(self._notes) or None, self._handover)
+        held = next((order.hold for order in self._order.methods if order.hold), None)
+        return Outcome(state, answer.error or held, self._record, " ".join(self._notes) or None, self._handover)
 
     def _take_in_order(self) -> Answer:
         answer = Answer(DRAINED)
@@ -148,12 +150,19 @@ class Drain:
     def _check(self, method: Method, order: MethodOrder) -> Answer:
         return method.check(self._tasks.machine(order), self._tasks.of(order, self._entry(order)))
 
-    @staticmethod
-    def _answered(answer: Answer, entry: Recorded) -> Answer:
-        """Return what tasks of the controller have answered. A method that is not begun here has nothing to answer."""
+    def _answered(self, answer: Answer, entry: Recorded) -> Answer:
+        """Return what tasks of the controller have answered. A method that is not begun here has nothing to answer but that it may not begin yet."""
+        if answer.state == NOT_YET:
+            return self._waits(answer.error or "no reason given", entry)
         if answer.state == FAILED or entry.state in (FOUND, BEGUN, DRAINED):
             return answer
         return Answer(FAILED, f"the answer is {answer.state!r}, and the method has not begun: it is {entry.state}")
+
+    def _waits(self, why: str, entry: Recorded) -> Answer:
+        """Raise NotYet for a method that has set nothing; of any other it is no answer. At the deadline a method has begun, or has failed by name."""
+        if not entry.untouched and entry.state != FOUND:
+            return Answer(FAILED, f"the answer is {NOT_YET!r}, and the method has begun: it is {entry.state}")
+        raise self._not_begun(why) if self._late else NotYet(why)
 
     def _begin(self, method: Method, order: MethodOrder) -> None:
         """Begin a method, or raise NotYet as long as there is more time than it needs. After that NotYet is a failure."""
@@ -171,7 +180,10 @@ class Drain:
                 return self._find_and_begin(method, order, True)
             except NotYet as error:
                 why = error
-        raise MethodError(f"not begun before the deadline {self._order.deadline or ''}: {str(why)[:LONGEST_MESSAGE]}")
+        raise self._not_begun(why)
+
+    def _not_begun(self, why: t.Any) -> MethodError:
+        return MethodError(f"not begun before the deadline {self._order.deadline or ''}: {str(why)[:LONGEST_MESSAGE]}")
 
     def _must_begin(self, needs: float) -> bool:
         # An event that is approved or has started has no deadline any more. The VM has drained for it, and is to drain again after a boot.
@@ -188,7 +200,7 @@ class Drain:
                 raise _StoppedAtFinding
         method.begin(machine, task)
 
-    def _record_finding(self, order: MethodOrder, options: t.Mapping[str, t.Any], found: t.Mapping[str, t.Any], *, outside: bool) -> None:
+    def _record_finding(self, order: MethodOrder, options: Values, found: Values, *, outside: bool) -> None:
         changes = {**self._about_drain(), "attempts": self._attempt, "verified_at": None}
         entry = {
             "id": order.id,
@@ -203,19 +215,25 @@ class Drain:
         }
         self._write(dict(changes, **self._phase_change("draining")), method=entry, event=self._order.event)
 
-    def _about_drain(self) -> dict[str, t.Any]:
+    def _about_drain(self) -> Data:
         return {"deadline": self._order.deadline, "rule": self._order.rule or None}
 
-    def _note_waiting(self, reason: str | None) -> None:
-        """Record that the drain goes on, and the first reason why a method waits. What it waits for now is in the outcome of each observation."""
-        phase = self._phase()
-        if phase in APPROVED_OR_STARTED or (phase == "draining" and self._record is not None and self._record["reason"]):
+    def _note_waiting(self, order: MethodOrder, reason: str | None) -> None:
+        """Record that the drain goes on, and why a method waits: the first reason, but each one of who serves, which sends operators to what is out now.
+
+        Where tasks have found something, and have set nothing, there is nothing to undo.
+        """
+        phase, kind = self._phase(), NEEDED if order.hold else NOT_YET
+        method = {"id": order.id, "state": UNDONE, "error": None} if order.answer and self._entry(order).state == FOUND else {}
+        now = (kind, reason if kind == NEEDED else self._said()[1])
+        known = phase in APPROVED_OR_STARTED or (phase == "draining" and self._said() == now)
+        if known and method:
+            self._write({}, method=method)
+        if known:
             return
         # The attempt after a failure is counted when it begins to wait, so that each failure is counted; the first when its first method begins.
         counted = {"attempts": self._attempt} if self._record and self._record["attempts"] else {}
-        self._write(
-            {**self._about_drain(), **counted, "phase": "draining", "reason": reason, "blocker": {"kind": NOT_YET, "subjects": []}}, event=self._order.event
-        )
+        self._write({**self._about_drain(), **counted, "phase": "draining", **_waits(kind, reason)}, method=method, event=self._order.event)
 
     def _judge(self, answer: Answer) -> Answer:
         if answer.state not in (DRAINING, LOST):
@@ -228,10 +246,11 @@ class Drain:
     def _note(self, order: MethodOrder, answer: Answer, is_last: bool) -> None:
         """Record what is new."""
         if answer.state == NOT_YET:
-            self._note_waiting(answer.error)
+            self._note_waiting(order, answer.error)
             return
         entry = self._entry(order)
-        other = entry.state != (BEGUN if answer.state == DRAINING else answer.state) or self._other_boot(entry)
+        held = None if answer.state == FAILED or self._phase() in APPROVED_OR_STARTED else order.hold
+        other = entry.state != (BEGUN if answer.state == DRAINING else answer.state) or self._other_boot(entry) or (entry.error_kind == HOLD) != bool(held)
         if answer.state == DRAINED and not (is_last or other):
             return
         if answer.state == DRAINING and not other and self._phase() in ("draining", *APPROVED_OR_STARTED):
@@ -240,17 +259,32 @@ class Drain:
             "id": order.id,
             "state": BEGUN if answer.state == DRAINING else answer.state,
             "boot_id": self._identity.boot_id,
-            "error": answer.error,
-            "error_kind": None,
+            "error": answer.error or held,
+            "error_kind": HOLD if held else None,
         }
         if order.runs:
             # Of what the settings do not name, only that it failed: its kind in the record is not known to be one.
             method["method"] = order.kind
         # Only the observation in which the last method was found drained has checked them all.
         stamp = ("verified_at",) if answer.state == DRAINED and is_last else ()
-        self._write(self._changes(answer, is_last), method=method, stamp=stamp)
+        changes = self._changes(answer, is_last)
+        if held:
+            changes.update(_waits(NEEDED, f"{order.id}: {held}"))
+        elif entry.error_kind == HOLD:
+            changes.setdefault("reason", None)
+        self._write(changes, method=method, stamp=stamp)
+        if stamp and DRAINED not in entry.times:
+            self._note_time()
 
-    def _changes(self, answer: Answer, is_last: bool) -> dict[str, t.Any]:
+    def _note_time(self) -> None:
+        """Keep how long this drain took, once: the last method is drained for the first time since it began, or began anew after an undo."""
+        try:
+            self._journal.note_time(t.cast(Record, self._record))
+        except RecordsError as error:
+            # The record itself was written, and the time is a hint.
+            self._notes.append(str(error))
+
+    def _changes(self, answer: Answer, is_last: bool) -> Data:
         if answer.state == FAILED:
             # One that has failed before it has found anything counts, too: retries are limited and backed off by it.
             return {"phase": "failed", "reason": answer.error, "attempts": self._attempt}
@@ -258,7 +292,7 @@ class Drain:
             return self._phase_change("draining")
         return self._phase_change("drained") if is_last else {}
 
-    def _phase_change(self, phase: str) -> dict[str, t.Any]:
+    def _phase_change(self, phase: str) -> Data:
         return {} if self._phase() in APPROVED_OR_STARTED else {"phase": phase, "reason": None}
 
     def _entry(self, order: MethodOrder) -> Recorded:
@@ -270,17 +304,26 @@ class Drain:
     def _phase(self) -> str:
         return self._record["phase"] if self._record else ""
 
+    def _said(self) -> tuple[t.Any, t.Any]:
+        """Return the kind of the blocker that is recorded, and the reason."""
+        record = self._record or {}
+        return (record.get("blocker") or {}).get("kind"), record.get("reason")
+
     def _write(
         self,
-        changes: t.Mapping[str, t.Any],
-        method: t.Mapping[str, t.Any] | None = None,
-        event: t.Mapping[str, t.Any] | None = None,
+        changes: Values,
+        method: Values | None = None,
+        event: Values | None = None,
         stamp: t.Sequence[str] = (),
     ) -> None:
         identity = self._identity
         self._record = self._journal.write(
             RecordChange(event or {}, changes, method or {}, stamp, boot_id=identity.boot_id, vm_id=identity.vm_id, vm_name=identity.vm_name)
         )
+
+
+def _waits(kind: str, reason: str | None) -> Data:
+    return {"reason": reason, "blocker": {"kind": kind, "subjects": []}}
 
 
 def said(error: Exception) -> str:

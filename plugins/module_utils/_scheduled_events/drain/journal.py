@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import typing as t
 
+from ..core.types import Values
 from ..journal.record_changes import RecordChange
 from ..journal.record_schema import Record
-from .methods.method import Values
 
 # Phases of a drain that cannot be taken back: one that is repeated then, after a reboot, leaves the phase as it is.
 APPROVED_OR_STARTED = ("approved", "started")
@@ -18,13 +18,16 @@ UNDER_WAY = ("draining", "drained", *APPROVED_OR_STARTED)
 
 
 class Journal(t.Protocol):
-    """The record of one event on one VM. Both raise RecordsError; a write raises LeaseLost where the run's lease is gone."""
+    """The record of one event on one VM. All raise RecordsError; a write raises LeaseLost where the run's lease is gone."""
 
     def read(self) -> Record | None:
         """Return the record, or None."""
 
     def write(self, change: RecordChange) -> Record:
         """Take a step and return the record after it."""
+
+    def note_time(self, record: Record) -> None:
+        """Keep how long the drain of this record took, beside the record, for the drains to come."""
 
 
 def resources_of(event: Values) -> list[str]:

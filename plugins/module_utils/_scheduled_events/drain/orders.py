@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import typing as t
 
+from ..core.types import Data, Values
+from ..journal.record_schema import NOT_YET
 from .methods.method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer
 
 # What tasks on the controller may answer, by the stage that they were asked for.
-CHECKED = (DRAINED, DRAINING, LOST, FAILED)
+CHECKED = (DRAINED, DRAINING, LOST, FAILED, NOT_YET)
 UNDO_ANSWERS = (UNDONE, UNDOING, FAILED)
 
 
@@ -33,7 +35,7 @@ class MethodOrder(t.NamedTuple):
     kind: str
     by_record: bool
     """Whether its options are those of the record once it has begun: a method that changes nothing but its own VM."""
-    options: t.Mapping[str, t.Any]
+    options: Values
     """Its options as configured, with the defaults of the method."""
     outside: bool
     runs: bool
@@ -42,12 +44,14 @@ class MethodOrder(t.NamedTuple):
     """Whether the method is undone when this order is."""
     report: str | None
     """What cannot be done here, and how an operator does it."""
-    override: t.Mapping[str, t.Any]
+    override: Values
     """Options that come from the settings, whatever the record says: what is asked of other hosts."""
-    finding: t.Mapping[str, t.Any] | None = None
+    finding: Values | None = None
     """Of a method that is tasks of the controller: what they have found. It is recorded, and they act only then."""
     answer: Answer | None = None
-    """Of such a method: what its check or its undo has answered. It is judged and recorded."""
+    """Of such a method: what its check or its undo has answered, or its find or begin, that it may not begin yet. It is judged and recorded."""
+    hold: str | None = None
+    """With an answer of a check: why the VM should be in service again."""
     addresses: t.Sequence[str] = ()
     """The daemons that the settings name, beside those of the VM: the method may talk to them."""
 
@@ -55,12 +59,12 @@ class MethodOrder(t.NamedTuple):
 class DrainOrder(t.NamedTuple):
     """One drain: begin what has not begun, check what has."""
 
-    event: t.Mapping[str, t.Any]
+    event: Values
     methods: t.Sequence[MethodOrder]
     deadline: str | None
     late: bool
     """Whether the deadline has passed, by the controller's clock, when the order was given."""
-    rule: t.Mapping[str, t.Any]
+    rule: Values
     verify: bool
     """Whether an operator or an approval wants each method to be checked again."""
     problem: str | None
@@ -78,7 +82,7 @@ class DrainOrder(t.NamedTuple):
 class UndoOrder(t.NamedTuple):
     """One undo: the methods in the order of undoing."""
 
-    event: t.Mapping[str, t.Any]
+    event: Values
     methods: t.Sequence[MethodOrder]
     keep_phase: bool
     """Whether the record keeps its phase and reason: those of a failed drain stay to be read."""
@@ -89,7 +93,7 @@ class UndoOrder(t.NamedTuple):
     """As in DrainOrder."""
 
 
-def drain_order(given: t.Mapping[str, t.Any]) -> DrainOrder:
+def drain_order(given: Values) -> DrainOrder:
     """Parse the order of a drain. Raise OrderError."""
     methods, at_once = _methods(given, CHECKED), given.get("at_once") is True
     if at_once and (given.get("stop_at_finding") or any(order.finding is not None or order.answer is not None for order in methods)):
@@ -109,7 +113,7 @@ def drain_order(given: t.Mapping[str, t.Any]) -> DrainOrder:
     )
 
 
-def undo_order(given: t.Mapping[str, t.Any]) -> UndoOrder:
+def undo_order(given: Values) -> UndoOrder:
     """Parse the order of an undo. Raise OrderError."""
     return UndoOrder(
         event=_mapping(given, "event"),
@@ -121,7 +125,7 @@ def undo_order(given: t.Mapping[str, t.Any]) -> UndoOrder:
     )
 
 
-def _methods(given: t.Mapping[str, t.Any], answers: t.Sequence[str]) -> list[MethodOrder]:
+def _methods(given: Values, answers: t.Sequence[str]) -> list[MethodOrder]:
     orders = given.get("methods")
     if not isinstance(orders, (list, tuple)):
         raise OrderError("methods must be a list of methods")
@@ -143,15 +147,16 @@ def _method(given: t.Any, answers: t.Sequence[str]) -> MethodOrder:
         override=_mapping(given, "override"),
         finding=None if given.get("finding") is None else _finding(given["finding"]),
         answer=None if given.get("answer") is None else _answer(given["answer"], answers),
+        hold=_text(_mapping(given, "answer"), "hold"),
         addresses=[str(address) for address in given.get("addresses") or ()],
     )
 
 
-def _members(given: t.Mapping[str, t.Any]) -> dict[str, str]:
+def _members(given: Values) -> dict[str, str]:
     return {str(host): str(name) for host, name in _mapping(given, "members").items()}
 
 
-def _finding(given: t.Any) -> dict[str, t.Any]:
+def _finding(given: t.Any) -> Data:
     if not isinstance(given, t.Mapping):
         raise OrderError("finding must be a dictionary")
     return dict(given)
@@ -165,11 +170,11 @@ def _answer(given: t.Any, known: t.Sequence[str]) -> Answer:
     return Answer(str(state), _text(given, "error"))
 
 
-def _mapping(given: t.Mapping[str, t.Any], key: str) -> dict[str, t.Any]:
+def _mapping(given: Values, key: str) -> Data:
     value = given.get(key)
     return dict(value) if isinstance(value, t.Mapping) else {}
 
 
-def _text(given: t.Mapping[str, t.Any], key: str) -> str | None:
+def _text(given: Values, key: str) -> str | None:
     value = given.get(key)
     return None if value in (None, "") else str(value)

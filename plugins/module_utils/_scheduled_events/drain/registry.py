@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ..core.types import Data
 from ..host.machine.services import Services
 from .methods import service
 from .methods.command import CommandMethod
@@ -52,7 +53,7 @@ def methods_of(system: str) -> t.Mapping[str, Method]:
     return WINDOWS_METHODS if system == "windows" else METHODS
 
 
-def defaults(name: str, system: str = "linux") -> dict[str, t.Any]:
+def defaults(name: str, system: str = "linux") -> Data:
     """Return the options of a method that have a default, with it."""
     return {key: option.default for key, option in methods_of(system)[name].options.items() if option.default is not None}
 

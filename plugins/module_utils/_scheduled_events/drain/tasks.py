@@ -9,11 +9,12 @@ import functools
 import time
 import typing as t
 
+from ..core.types import Data, Values
 from ..host.machine.machine import Machine
 from ..host.system import seconds_between
 from ..journal.recorded import Recorded
 from .journal import environment_of, resources_of, text_of
-from .methods.method import Event, Method, MethodError, Task, Values
+from .methods.method import Event, Method, MethodError, Task
 from .orders import MethodOrder
 from .registry import defaults, methods_of
 
@@ -92,7 +93,7 @@ def method_of(order: MethodOrder, system: str) -> Method:
     return methods[order.kind]
 
 
-def options_of(order: MethodOrder, entry: Recorded, system: str) -> dict[str, t.Any]:
+def options_of(order: MethodOrder, entry: Recorded, system: str) -> Data:
     """Return the options of a method: those of the record where it rules and has any, else as configured, with the defaults and the overrides."""
     recorded = entry.options if order.by_record and not entry.untouched else {}
     return {**defaults(order.kind, system), **(recorded or order.options), **order.override}

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import typing as t
-
+from ..core.types import Data, Values
 from ..host.machine.machine import Machine
 from ..journal.record_changes import RecordChange
 from ..journal.record_schema import BY_HAND, Record, RecordsError
@@ -97,7 +96,7 @@ class Undo:
             changes["undone"] = True
         self._write(changes, {"id": order.id, "state": state, "error": error, "error_kind": kind})
 
-    def _phase_change(self, answer: Answer) -> dict[str, t.Any]:
+    def _phase_change(self, answer: Answer) -> Data:
         if self._order.keep_phase:
             return {}
         return {"phase": "failed", "reason": answer.error} if answer.state == FAILED else {"phase": "recovering", "reason": None}
@@ -105,5 +104,5 @@ class Undo:
     def _entry(self, order: MethodOrder) -> Recorded:
         return find_method(self._record, order.id)
 
-    def _write(self, changes: t.Mapping[str, t.Any], method: t.Mapping[str, t.Any]) -> None:
+    def _write(self, changes: Values, method: Values) -> None:
         self._record = self._journal.write(RecordChange(changes=changes, method=method))

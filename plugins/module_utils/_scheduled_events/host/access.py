@@ -9,6 +9,7 @@ import traceback
 import typing as t
 
 from ..core.printable_text import LONGEST_LINE, printable
+from ..core.types import Data, Values
 
 if t.TYPE_CHECKING:
     from ansible.module_utils.basic import AnsibleModule
@@ -19,7 +20,7 @@ if t.TYPE_CHECKING:
     from .machine.machine import Machine
     from .system import Host
 
-Result = t.Dict[str, t.Any]
+Result = Data
 
 
 class HostAccess(t.NamedTuple):
@@ -53,7 +54,7 @@ class Failed(Exception):
         self.result: Result = dict(result, msg=printable(msg, LONGEST_LINE))
 
 
-Work = t.Callable[[t.Mapping[str, t.Any], HostAccess], Result]
+Work = t.Callable[[Values, HostAccess], Result]
 
 
 def run_as_module(module: AnsibleModule, work: Work, **access: t.Any) -> None:

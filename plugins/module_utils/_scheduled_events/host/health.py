@@ -14,6 +14,8 @@ import time
 import typing as t
 import urllib.parse
 
+from ..core.types import Data, Values
+
 Answer = t.Tuple[t.Optional[bool], str]
 RunCommand = t.Callable[[t.List[str]], t.Tuple[int, str, str]]
 
@@ -24,7 +26,7 @@ LONGEST_ANSWER = 65536
 SYSTEMCTL_ANSWERS = {0: True, 3: False, 4: False}
 
 
-def health_arguments() -> dict[str, t.Any]:
+def health_arguments() -> Data:
     """Return the argument spec of the option health."""
     return {
         "type": "dict",
@@ -42,13 +44,13 @@ def health_arguments() -> dict[str, t.Any]:
     }
 
 
-def check(health: t.Mapping[str, t.Any] | None, run_command: RunCommand | None = None) -> Answer:
+def check(health: Values | None, run_command: RunCommand | None = None) -> Answer:
     """Check the health on this machine. Return whether it is in service, or None if no check is configured or the state is unknown; and why."""
     return check_with(health, check_port, check_url, check_file, lambda name: check_service(name, run_command))
 
 
 def check_with(
-    health: t.Mapping[str, t.Any] | None,
+    health: Values | None,
     port: t.Callable[[str, int, float], Answer],
     url: t.Callable[[str, float, bool], Answer],
     file: t.Callable[[str], Answer],

@@ -33,9 +33,7 @@ def check_directory(path: str) -> None:
     present = os.stat(whole)
     quoted = shlex.quote(path)
     mend = f"chown {_own_name()}: {quoted} && chmod 700 {quoted}; look at the files in it before you trust them"
-    _check_owner(path, present, mend)
-    if stat.S_ISDIR(present.st_mode) and present.st_mode & 0o022:
-        raise NotTrusted(f"{path} may be written by {_writers(present.st_mode)} (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
+    _check_rights(path, present, mend, stat.S_ISDIR(present.st_mode) and _anyone_may_write(present))
     for parent in _parents_of(whole):
         _check_parent(path, parent, f"set records_path to a place where only {_own_name()} may write", _others_may_write)
 
@@ -46,9 +44,7 @@ def check_program(path: str, way_out: str) -> None:
     _check_link(whole)
     present, quoted = os.stat(whole), shlex.quote(os.path.realpath(whole))
     mend = f"chown {_own_name()}: {quoted} && chmod go-w {quoted} once you know what it holds, or {way_out}"
-    _check_owner(path, present, mend)
-    if _anyone_may_write(present):
-        raise NotTrusted(f"{path} may be written by {_writers(present.st_mode)} (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
+    _check_rights(path, present, mend, _anyone_may_write(present))
     for parent in _parents_of(whole):
         _check_parent(path, parent, way_out, _anyone_may_write)
 
@@ -56,9 +52,13 @@ def check_program(path: str, way_out: str) -> None:
 def check_file(name: str, present: os.stat_result) -> None:
     """Raise NotTrusted if another user owns or may write the open file."""
     mend = "look at what is in it, then remove it, or chown and chmod 600 it"
-    _check_owner(name, present, mend)
-    if _others_may_write(present):
-        raise NotTrusted(f"{name} may be written by {_writers(present.st_mode)} (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
+    _check_rights(name, present, mend, _others_may_write(present))
+
+
+def _check_rights(path: str, present: os.stat_result, mend: str, is_open: bool) -> None:
+    _check_owner(path, present, mend)
+    if is_open:
+        raise NotTrusted(f"{path} may be written by {_writers(present.st_mode)} (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
 
 
 def _check_link(path: str) -> None:

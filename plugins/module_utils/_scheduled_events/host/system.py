@@ -11,6 +11,7 @@ import sys
 import time
 import typing as t
 
+from ..core.types import Values
 from .health import RunCommand, check
 from .watcher_state import FOLDER, WatcherState, age_by_uptime, read_watcher
 
@@ -34,7 +35,7 @@ class Host(t.Protocol):
     def uptime_seconds(self) -> float | None:
         """Return the seconds since the boot, sleep included, or None if unknown."""
 
-    def check_health(self, health: t.Mapping[str, t.Any] | None) -> tuple[bool | None, str]:
+    def check_health(self, health: Values | None) -> tuple[bool | None, str]:
         """Return whether the application is in service (None: unknown), and why."""
 
     def watcher(self) -> WatcherState | None:
@@ -120,7 +121,7 @@ class LocalHost:
     def uptime_seconds(self) -> float | None:
         return _uptime()
 
-    def check_health(self, health: t.Mapping[str, t.Any] | None) -> tuple[bool | None, str]:
+    def check_health(self, health: Values | None) -> tuple[bool | None, str]:
         return check(health, self._run_command)
 
     def watcher(self) -> WatcherState | None:

@@ -10,6 +10,7 @@ import typing as t
 
 from ..core.bounded_json import load_bounded
 from ..core.printable_text import printable
+from ..core.types import Values
 from . import file_access
 
 FOLDER = "/run/azure-maintenance-watch"
@@ -37,8 +38,7 @@ class WatcherState(t.NamedTuple):
     messages_dropped: int | None
 
 
-Data = t.Mapping[str, t.Any]
-Age = t.Callable[[Data], t.Optional[float]]
+Age = t.Callable[[Values], t.Optional[float]]
 
 
 def read_watcher(folder: str, age: Age) -> WatcherState | None:
@@ -77,7 +77,7 @@ def _unreadable(why: str) -> WatcherState:
 def age_by_uptime(boot_id: str | None, uptime: float | None) -> Age:
     """Return how to calculate the age by a clock that never jumps, within one boot."""
 
-    def age(data: Data) -> float | None:
+    def age(data: Values) -> float | None:
         at = data.get("uptime")
         if boot_id is None or data.get("boot_id") != boot_id or uptime is None or isinstance(at, bool) or not isinstance(at, (int, float)):
             return None
@@ -90,7 +90,7 @@ def age_by_uptime(boot_id: str | None, uptime: float | None) -> Age:
 def age_by_clock(seconds_since: t.Callable[[t.Any], float | None]) -> Age:
     """Return how to calculate the age by the VM's clock, for a system without a boot id: ``seconds_since`` takes a time in the form of utc_text."""
 
-    def age(data: Data) -> float | None:
+    def age(data: Values) -> float | None:
         passed = seconds_since(data.get("at"))
         return round(max(passed, 0.0), 1) if passed is not None and passed >= -AHEAD_SECONDS else None
 

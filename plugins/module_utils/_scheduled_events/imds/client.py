@@ -10,6 +10,7 @@ from ..core.argument_specs import API_VERSIONS, DISCOVER, check_numbers
 from ..core.clock import Clock
 from ..core.errors import ScheduledEventsError
 from ..core.printable_text import printable
+from ..core.types import Data
 from .document import UNDERSCORE_VERSION, Document, parse_document, parse_object
 from .status_codes import check_answer
 from .transport import Answer, Transport
@@ -82,17 +83,17 @@ class Client:
         if self.api_version is None:
             self.get_document()
         version = str(self.api_version)
-        body: dict[str, t.Any] = {"StartRequests": [{"EventId": event_id} for event_id in event_ids]}
+        body: Data = {"StartRequests": [{"EventId": event_id} for event_id in event_ids]}
         if version == UNDERSCORE_VERSION:
             # The preview's approval names the incarnation of the document.
             body["DocumentIncarnation"] = self.incarnation if incarnation is None else incarnation
         self._request("POST", EVENTS_PATH, version, json.dumps(body), None)
 
-    def get_instance(self) -> dict[str, t.Any]:
+    def get_instance(self) -> Data:
         """Return the instance metadata, in the newest version that the service knows."""
         return self.retry(self.get_instance_once)
 
-    def get_instance_once(self, time_left: float | None = None) -> dict[str, t.Any]:
+    def get_instance_once(self, time_left: float | None = None) -> Data:
         """Return the instance metadata after one try."""
         answer, version = self._get(INSTANCE_PATH, INSTANCE_VERSIONS, time_left)
         return parse_object(answer.body, self._source(INSTANCE_PATH, version))

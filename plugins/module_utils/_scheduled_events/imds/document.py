@@ -14,6 +14,7 @@ from ..core.bounded_json import load_bounded
 from ..core.errors import ScheduledEventsError, describe_body
 from ..core.limits import ANSWER_BYTES, DIGITS, EVENTS, TEXT
 from ..core.names import folded
+from ..core.types import Data
 
 # Only this version puts an underscore in front of VM names (fact 24).
 UNDERSCORE_VERSION = "2017-03-01"
@@ -34,7 +35,7 @@ ISO_TIME = re.compile(
     re.IGNORECASE,
 )
 
-Event = t.Dict[str, t.Any]
+Event = Data
 
 
 class Field(t.NamedTuple):
@@ -87,7 +88,7 @@ def parse_document(body: bytes | str, api_version: str, vm_name: str | None = No
     return Document(incarnation, events)
 
 
-def parse_object(body: bytes | str, source: str) -> dict[str, t.Any]:
+def parse_object(body: bytes | str, source: str) -> Data:
     """Parse a JSON object strictly: the result can always be written as JSON again."""
     if len(body) > ANSWER_BYTES:
         raise _bad(source, f"it is larger than {ANSWER_BYTES} bytes", body)
@@ -200,7 +201,7 @@ def _event(raw: t.Any, api_version: str) -> Event:
     return dict(event, affects_this_vm=None, raw=raw)
 
 
-def _identifier(raw: dict[str, t.Any], key: str) -> str:
+def _identifier(raw: Data, key: str) -> str:
     value = raw.get(key)
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"has no {key}")
@@ -209,7 +210,7 @@ def _identifier(raw: dict[str, t.Any], key: str) -> str:
     return value
 
 
-def _text(raw: dict[str, t.Any], key: str) -> str | None:
+def _text(raw: Data, key: str) -> str | None:
     value = raw.get(key)
     if isinstance(value, str) and len(value) > TEXT:
         # No decision depends on a description, so a wrong one does not hide the event.
@@ -223,7 +224,7 @@ def _text(raw: dict[str, t.Any], key: str) -> str | None:
     raise ValueError(f"has no text as {key}")
 
 
-def _names(raw: dict[str, t.Any], key: str, api_version: str) -> list[str]:
+def _names(raw: Data, key: str, api_version: str) -> list[str]:
     names = raw.get(key)
     if names is None:
         return []

@@ -15,6 +15,7 @@ import uuid
 
 from ..core.bounded_json import load_bounded
 from ..core.errors import cannot_write
+from ..core.types import Data
 from ..host.files import TEMPORARY, Files
 from ..host.system import Host, seconds_between, utc_seconds
 
@@ -26,7 +27,7 @@ LONGEST_UPTIME = 1e10
 # Windows names a boot by its time, which it calculates with each request: the same boot may be a second earlier or later. No two boots are so near.
 SAME_BOOT_SECONDS = 5.0
 
-Marker = t.Dict[str, t.Any]
+Marker = Data
 
 
 class EnabledSince(t.NamedTuple):

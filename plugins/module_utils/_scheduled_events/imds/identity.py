@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ..core.types import Values
+
 # our name -> the name in the instance metadata
 _FIELDS = {
     "name": "name",
@@ -35,7 +37,7 @@ def _text(value: t.Any) -> str | None:
     return str(value).strip() or None
 
 
-def read_identity(instance: t.Mapping[str, t.Any] | None) -> Identity:
+def read_identity(instance: Values | None) -> Identity:
     """Return all keys always; None for what this VM, or this version of the metadata service, does not provide."""
     compute: t.Any = instance or {}
     if isinstance(compute, t.Mapping) and isinstance(compute.get("compute"), t.Mapping):

@@ -14,10 +14,11 @@ import re
 import typing as t
 
 from ..core.limits import FILE_BYTES, METHODS
+from ..core.types import Data, Values
 from ..host.files import TEMPORARY, Files, Folder
 from ..host.system import Host, utc_seconds
 from .history_limits import MOST, Limits
-from .record_encoding import Reading, load, read_each, repaired_history, replace_file, short_text, whole_within
+from .record_encoding import Reading, bounded_history, load, read_each, repaired_history, replace_file, short_text, whole_within
 from .record_schema import EVENT_KEYS, METHOD_STATES, Record, RecordsError, Unreadable, shorten, stem
 from .transitions import PHASES
 
@@ -30,7 +31,7 @@ NAMES, LONGEST, FIRST, LAST = 50, 300, 20, 40
 TEXTS = ("phase", "outcome", "reason", "vm_id", "vm_name", "watcher", "approving_at", "approved_at", "started_at", "missing_since")
 
 # An entry, as its file has it.
-Entry = t.Dict[str, t.Any]
+Entry = Data
 
 
 def entry_of(record: Record) -> Entry:
@@ -46,15 +47,15 @@ def entry_of(record: Record) -> Entry:
     found["rule"] = {"name": _short(rule.get("name")), "approve": _short(rule.get("approve"))}
     found["decision"] = {key: _short(decision.get(key)) for key in ("action", "who", "why", "at")} if decision else None
     found["attempts"] = whole_within(record.get("attempts"), 0, 10**9) or 0
-    found["history"] = repaired_history(history if len(history) <= FIRST + LAST else history[:FIRST] + history[-LAST:])
+    found["history"] = repaired_history(bounded_history(history, FIRST, LAST))
     found["methods"] = [_method(method) for method in record["methods"][:METHODS]]
     found["ended_at"] = history[-1]["at"] if history else None
     return found
 
 
-def _method(method: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+def _method(method: Values) -> Data:
     times = method.get("times") or {}
-    found: dict[str, t.Any] = {key: _short(method.get(key)) for key in ("id", "method", "state", "at", "error")}
+    found: Data = {key: _short(method.get(key)) for key in ("id", "method", "state", "at", "error")}
     return {**found, "outside": method.get("outside") is True, "times": {state: _short(times[state]) for state in METHOD_STATES if state in times}}
 
 
@@ -74,7 +75,7 @@ def checked(data: t.Any) -> Entry:
         raise Unreadable("has no list of phases or methods")
     if not all(item.get("phase") in PHASES and isinstance(item.get("at"), str) for item in data["history"]):
         raise Unreadable("has a history without phases and times")
-    objects: dict[str, t.Any] = {key: data.get(key) if isinstance(data.get(key), dict) else {} for key in ("rule", "decision")}
+    objects: Data = {key: data.get(key) if isinstance(data.get(key), dict) else {} for key in ("rule", "decision")}
     resources = data["event"].get("resources")
     event = {**data["event"], "resources": resources if isinstance(resources, list) else []}
     methods = [{**method, "times": method.get("times") if isinstance(method.get("times"), dict) else {}} for method in data["methods"]]
@@ -171,12 +172,12 @@ def _file_name(entry: Entry) -> str:
     return f"{stem(entry['event']['event_id'])}.json"
 
 
-def history_of(files: Files, host: Host, limits: t.Mapping[str, t.Any] | None) -> History:
+def history_of(files: Files, host: Host, limits: Values | None) -> History:
     """Return the history beside the records of a VM. Raise RecordsError for limits that are none."""
     return History(files.inside(FOLDER), host, checked_limits(limits))
 
 
-def checked_limits(given: t.Mapping[str, t.Any] | None) -> Limits:
+def checked_limits(given: Values | None) -> Limits:
     """Return the limits of an option. Raise RecordsError for what are none."""
     found = Limits(**{key: value for key, value in (given or {}).items() if value is not None})
     if any(not 0 <= value <= MOST.get(key, value) for key, value in found._asdict().items()):

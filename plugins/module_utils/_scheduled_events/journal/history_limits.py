@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from ..core.limits import FOLDER_BYTES
+from ..core.types import Data
 
 # More would not be read again: no listing and no reading of a folder goes beyond (core/limits.py).
 MOST = {"entries": 4000, "bytes": FOLDER_BYTES}
@@ -21,6 +22,6 @@ class Limits(t.NamedTuple):
     days: int = 400
 
 
-def limits_argument() -> dict[str, t.Any]:
+def limits_argument() -> Data:
     """Return the argument spec of an option that limits a history."""
     return {"type": "dict", "options": {name: {"type": "int", "default": value} for name, value in Limits()._asdict().items()}}

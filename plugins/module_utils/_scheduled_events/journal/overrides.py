@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import typing as t
 
+from ..core.types import Data, Values
 from ..host.system import utc_seconds
 
-Decision = t.Dict[str, t.Any]
+Decision = Data
 
 ACTIONS = ("approve", "hold", "release", "let_it_come", "retire_vm")
 KEYS = ("action", "who", "why", "at", "until", "vm", "beside")
@@ -52,7 +53,7 @@ def _beside(value: t.Any) -> list[Decision]:
     return [decision for decision in (checked_decision(item, nested=True) for item in value) if decision]
 
 
-def _text(value: t.Mapping[str, t.Any], key: str, needed: bool) -> str | None:
+def _text(value: Values, key: str, needed: bool) -> str | None:
     given = value.get(key)
     text = "" if given is None else str(given).strip()
     if needed and not text:
@@ -62,7 +63,7 @@ def _text(value: t.Mapping[str, t.Any], key: str, needed: bool) -> str | None:
     return text or None
 
 
-def _time(value: t.Mapping[str, t.Any], key: str, needed: bool) -> str | None:
+def _time(value: Values, key: str, needed: bool) -> str | None:
     text = _text(value, key, needed)
     if text is not None and utc_seconds(text) is None:
         raise WrongDecision(f"has {_short(text)} in {key} and not a time such as 2026-11-22T08:00:00Z")

@@ -9,6 +9,7 @@ import copy
 import typing as t
 
 from ..core.limits import METHODS
+from ..core.types import Data, Values
 from ..host.system import seconds_between
 from . import record_schema as schema
 from .overrides import WrongDecision, checked_decision
@@ -26,14 +27,14 @@ LONGEST_NOTICE = 8 * 86400
 class RecordChange(t.NamedTuple):
     """The change that one call requests. None and empty values change nothing."""
 
-    event: t.Mapping[str, t.Any] = {}
-    changes: t.Mapping[str, t.Any] = {}
-    method: t.Mapping[str, t.Any] = {}
+    event: Values = {}
+    changes: Values = {}
+    method: Values = {}
     stamp: t.Sequence[str] = ()
     boot_id: str | None = None
     vm_id: str | None = None
     vm_name: str | None = None
-    restore: t.Mapping[str, t.Any] = {}
+    restore: Values = {}
 
 
 def apply_change(record: Record | None, event_id: str, change: RecordChange, now: str) -> Record:
@@ -62,7 +63,7 @@ def apply_change(record: Record | None, event_id: str, change: RecordChange, now
     return after
 
 
-def _begin(record: Record | None, event_id: str, restore: t.Mapping[str, t.Any]) -> Record:
+def _begin(record: Record | None, event_id: str, restore: Values) -> Record:
     """Return the record to change. A lost record continues from its replica; an existing one is never replaced."""
     if record:
         return copy.deepcopy(record)
@@ -71,7 +72,7 @@ def _begin(record: Record | None, event_id: str, restore: t.Mapping[str, t.Any])
     return copy.deepcopy(dict(restore)) if restore else schema.empty_record(event_id)
 
 
-def _update_event(record: Record, event_id: str, event: t.Mapping[str, t.Any]) -> None:
+def _update_event(record: Record, event_id: str, event: Values) -> None:
     given = event.get("event_id")
     if given is not None and str(given).strip().lower() != event_id.strip().lower():
         raise RecordsError(f"event_id is {event_id!r}, and the event given is {given!r}.")
@@ -86,7 +87,7 @@ def _update_event(record: Record, event_id: str, event: t.Mapping[str, t.Any]) -
     record["event"]["duration_in_seconds"] = None if duration in (None, "") else _whole(duration, "duration_in_seconds")
 
 
-def _note_notified(record: Record, told: t.Sequence[str], untold: t.Mapping[str, t.Any]) -> None:
+def _note_notified(record: Record, told: t.Sequence[str], untold: Values) -> None:
     """Add phases that operators were notified of, and phases whose notification failed: a run that notes one may not know what another has noted."""
     record["told"] = list(dict.fromkeys([*record["told"], *told]))
     failed = {**(record["untold"] or {}), **untold}
@@ -111,13 +112,13 @@ def _enter(record: Record, before: Record | None, phase: str, now: str) -> None:
     if before is not None and not may_follow(before["phase"], phase, ended=before["outcome"] is not None):
         raise RecordsError(f"The record of event {schema.shorten(schema.event_id_of(record))}: {refusal(before['phase'], phase)}")
     record["phase"] = phase
-    entered: dict[str, t.Any] = {"phase": phase, "at": now}
+    entered: Data = {"phase": phase, "at": now}
     if not record["history"] and record["event"]["not_before"]:
         entered["not_before"] = record["event"]["not_before"]
     record["history"] = bounded_history([*record["history"], _with_reason(entered, record)])
 
 
-def _with_reason(entered: dict[str, t.Any], record: Record) -> dict[str, t.Any]:
+def _with_reason(entered: Data, record: Record) -> Data:
     """Add what held the event, or why it failed: the record has the reason of its present phase alone."""
     explained = entered["phase"] in ("held", "failed") and record["reason"]
     return {**entered, "why": record["reason"][:WHY]} if explained else entered
@@ -147,8 +148,8 @@ def _one_of(value: t.Any, known: t.Sequence[str], key: str) -> str:
     return str(value)
 
 
-def _checked_changes(changes: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    checked: dict[str, t.Any] = {}
+def _checked_changes(changes: Values) -> Data:
+    checked: Data = {}
     for key, value in changes.items():
         _one_of(key, CHANGEABLE, "a key in changes")
         checked[key] = CHECKS.get(key, CHECKS.get(schema.RECORD_KINDS[key], _text))(value, key)
@@ -169,14 +170,14 @@ def _outcome(value: t.Any, key: str) -> str | None:
     return None if value in (None, "") else _one_of(value, OUTCOMES, key)
 
 
-def _decision(value: t.Any, key: str) -> dict[str, t.Any] | None:
+def _decision(value: t.Any, key: str) -> Data | None:
     try:
         return checked_decision(value)
     except WrongDecision as error:
         raise RecordsError(f"The decision {error}.")
 
 
-def _object(value: t.Any, key: str) -> dict[str, t.Any] | None:
+def _object(value: t.Any, key: str) -> Data | None:
     if value in (None, ""):
         return None
     if not isinstance(value, t.Mapping):
@@ -196,7 +197,7 @@ CHECKS: t.Mapping[str, t.Callable[[t.Any, str], t.Any]] = {
 }
 
 
-def _checked_method(method: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+def _checked_method(method: Values) -> Data:
     for key in method:
         _one_of(key, schema.METHOD_KEYS, "a key in method")
     given = copy.deepcopy(dict(method))
@@ -214,7 +215,7 @@ def _checked_method(method: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     return given
 
 
-def _merge_method(record: Record, given: dict[str, t.Any], now: str) -> bool:
+def _merge_method(record: Record, given: Data, now: str) -> bool:
     """Merge one method into the record. Return whether its state changed to one other than undone."""
     present = next((method for method in record["methods"] if method["id"] == given["id"]), None)
     if present is None:
@@ -258,7 +259,7 @@ def may_be_pruned(record: Record, now: str, older_than: float) -> bool:
     return record["missing_since"] is not None or age > older_than + LONGEST_NOTICE
 
 
-def difference(before: Record | None, after: Record | None, name: str) -> dict[str, t.Any]:
+def difference(before: Record | None, after: Record | None, name: str) -> Data:
     """Return the top-level keys that differ, as Ansible shows them with --diff."""
     old, new = before or {}, after or {}
     keys = [key for key in sorted(set(old) | set(new)) if key != "revision" and old.get(key) != new.get(key)]

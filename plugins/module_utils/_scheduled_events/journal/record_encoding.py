@@ -17,6 +17,7 @@ import uuid
 
 from ..core.bounded_json import load_bounded
 from ..core.limits import ATTEMPTS, FILE_BYTES, HISTORY_FIRST, HISTORY_LAST, METHODS, RECORD_BYTES, REVISION, TEXT
+from ..core.types import Data, Values
 from ..host.files import TEMPORARY, Files
 from ..host.system import utc_seconds
 from . import record_schema as schema
@@ -44,11 +45,11 @@ def encode(record: Record) -> bytes:
     return content
 
 
-def _text_of(record: t.Mapping[str, t.Any], indent: int | None = 1, separators: tuple[str, str] | None = None) -> bytes:
+def _text_of(record: Values, indent: int | None = 1, separators: tuple[str, str] | None = None) -> bytes:
     return json.dumps(record, indent=indent, separators=separators, sort_keys=True, allow_nan=False).encode("ascii") + b"\n"
 
 
-def replace_file(files: Files, name: str, content: t.Mapping[str, t.Any], what: str) -> None:
+def replace_file(files: Files, name: str, content: Values, what: str) -> None:
     """Write a small file beside and rename it over, so that a reader has the old or the new one. ``what`` names the file in the error. Raise RecordsError."""
     temporary = f"{TEMPORARY}{uuid.uuid4().hex}.json"
     try:
@@ -81,11 +82,11 @@ def remove_file(files: Files, name: str, what: str) -> bool:
 class Reading(t.NamedTuple):
     """What the files of one kind hold, and in words what is wrong with those that hold no such thing."""
 
-    found: list[dict[str, t.Any]]
+    found: list[Data]
     problems: list[str]
 
 
-def read_each(files: Files, names: t.Iterable[str], read: t.Callable[[str], dict[str, t.Any]], problem: str) -> Reading:
+def read_each(files: Files, names: t.Iterable[str], read: t.Callable[[str], Data], problem: str) -> Reading:
     """Read every file that can be read. ``problem`` says what is wrong with another one, for its name, its folder and the error."""
     reading = Reading([], [])
     for name in names:
@@ -216,7 +217,7 @@ def _repair_texts(record: Record) -> None:
             record[key] = _time(record[key]) if key in schema.STAMPS else short_text(record[key])
 
 
-def repaired_event(event: dict[str, t.Any]) -> dict[str, t.Any]:
+def repaired_event(event: Data) -> Data:
     """Return the event without any value that a write would refuse. Its id stays, because it names the record."""
     for key, kind in schema.EVENT_KINDS.items():
         if kind == "whole":
@@ -229,19 +230,19 @@ def repaired_event(event: dict[str, t.Any]) -> dict[str, t.Any]:
     return event
 
 
-def repaired_history(history: list[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
+def repaired_history(history: list[Data]) -> list[Data]:
     """Drop entries without a valid time, and keep no more entries than a write does."""
     return bounded_history([_repaired_phase(item) for item in history if utc_seconds(item["at"]) is not None])
 
 
-def _repaired_phase(item: dict[str, t.Any]) -> dict[str, t.Any]:
+def _repaired_phase(item: Data) -> Data:
     more = {key: text[:WHY] for key in ("why", "not_before") if (text := short_text(item.get(key)))}
     return {"phase": item["phase"], "at": item["at"], **more}
 
 
-def bounded_history(history: list[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
+def bounded_history(history: list[Data], first: int = HISTORY_FIRST, last: int = HISTORY_LAST) -> list[Data]:
     """Return the first and the last entries, so that the file of a record that is written every few minutes for a week stays small."""
-    return history if len(history) <= HISTORY_FIRST + HISTORY_LAST else history[:HISTORY_FIRST] + history[-HISTORY_LAST:]
+    return history if len(history) <= first + last else history[:first] + history[-last:]
 
 
 def repaired_lineage(lineage: t.Any, content: bytes) -> list[str]:
@@ -253,9 +254,9 @@ def repaired_lineage(lineage: t.Any, content: bytes) -> list[str]:
     return names if names and len(names) == len(lineage) else ["file-" + hashlib.sha256(content).hexdigest()[:12]]
 
 
-def repaired_methods(methods: list[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
+def repaired_methods(methods: list[Data]) -> list[Data]:
     """Return every method with all its keys, and each id once: of two methods with one id the first counts, as in every write."""
-    found: dict[str, dict[str, t.Any]] = {}
+    found: dict[str, Data] = {}
     for number, method in enumerate(methods[:METHODS], 1):
         repaired = _repaired_method(method, number)
         found.setdefault(repaired["id"], repaired)
@@ -272,7 +273,7 @@ REPAIRS: t.Mapping[str, t.Callable[[t.Any], t.Any]] = {
 }
 
 
-def _repaired_method(given: dict[str, t.Any], number: int) -> dict[str, t.Any]:
+def _repaired_method(given: Data, number: int) -> Data:
     method = schema.empty_method("")
     method.update((key, REPAIRS[kind](given.get(key))) for key, kind in schema.METHOD_KINDS.items())
     method["id"] = method["id"] or f"{number}-unnamed"
@@ -281,7 +282,7 @@ def _repaired_method(given: dict[str, t.Any], number: int) -> dict[str, t.Any]:
     return method
 
 
-def _name_method(method: dict[str, t.Any]) -> None:
+def _name_method(method: Data) -> None:
     """Name a method by its id. Mark one that cannot be named as undone, with an error that asks the operator to check."""
     usual = USUAL_ID.fullmatch(method["id"])
     if usual and usual.group(1) != "unnamed":

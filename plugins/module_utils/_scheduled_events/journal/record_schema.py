@@ -10,11 +10,12 @@ import re
 import typing as t
 
 from ..core.errors import ScheduledEventsError, cannot_write
+from ..core.types import Data, Values
 
 FORMAT = 1
 
 # A record: the journal of one event on one VM, also with the keys that a newer version wrote. Times are texts by the VM's clock.
-Record = t.Dict[str, t.Any]
+Record = Data
 
 # The kind of each key. Checks, repair and the controller's reading use these tables; a new key is added here.
 # text, time (a text that is a time), whole (a number), flag, object, texts (a list); the others are named by their key.
@@ -70,6 +71,8 @@ METHOD_KINDS: t.Mapping[str, str] = {
     "error_kind": "text",
     "outside": "flag",
 }
+# The kinds of a blocker for which a drain waits: a method has not begun, and may later; and too few others would serve without the VM.
+NOT_YET, NEEDED = "not_yet", "needed"
 # The kind of a method's error: it cannot be undone from here, and an operator has to.
 BY_HAND = "by_hand"
 # why: of held and failed, the last reason. not_before: of the first, as the event had it then; it has none once it has started. Others have no such key.
@@ -158,7 +161,7 @@ def shorten(value: t.Any) -> str:
 
 def empty_record(event_id: str) -> Record:
     """Return a record with every key, before anything is known."""
-    event: dict[str, t.Any] = dict.fromkeys(EVENT_KEYS)
+    event: Data = dict.fromkeys(EVENT_KEYS)
     event.update(event_id=event_id, resources=[])
     record: Record = dict.fromkeys(RECORD_KINDS)
     record.update(format=FORMAT, revision=0, event=event, phase="noticed", attempts=0, undone=False)
@@ -167,14 +170,14 @@ def empty_record(event_id: str) -> Record:
     return record
 
 
-def empty_method(identifier: str) -> dict[str, t.Any]:
+def empty_method(identifier: str) -> Data:
     """Return a drain method with every key, before anything is known of it."""
-    method: dict[str, t.Any] = dict.fromkeys(METHOD_KEYS)
+    method: Data = dict.fromkeys(METHOD_KEYS)
     method["id"] = identifier
     return method
 
 
-def event_id_of(record: t.Mapping[str, t.Any]) -> str:
+def event_id_of(record: Values) -> str:
     """Return the id as Azure wrote it."""
     return str(record["event"]["event_id"])
 

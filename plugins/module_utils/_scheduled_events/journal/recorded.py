@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ..core.types import Values
+
 # States of a method before it acts: not in the record yet, or undone.
 BEFORE_ANYTHING = ("new", "undone")
 
@@ -19,7 +21,7 @@ class Recorded(t.NamedTuple):
     state: str = "new"
     before: t.Any = None
     """What it found before it acted, its finding; None before it has found anything."""
-    options: t.Mapping[str, t.Any] = {}
+    options: Values = {}
     boot_id: str | None = None
     since: str | None = None
     """When its state changed, by the VM's clock."""
@@ -27,6 +29,13 @@ class Recorded(t.NamedTuple):
     outside: bool = False
     """Whether it changes something outside the VM."""
     error_kind: str | None = None
+    times: Values = {}
+    """When it entered each state of its present drain, by the VM's clock."""
+
+    @property
+    def set_at(self) -> str | None:
+        """Return when it was first about to set something in its present drain, by the VM's clock; None where that is not known, or is undone."""
+        return None if self.state == "undone" else self.times.get("found") or self.times.get("begun")
 
     @property
     def has_default_name(self) -> bool:
@@ -45,7 +54,7 @@ class Recorded(t.NamedTuple):
         return self.state in BEFORE_ANYTHING or self.found_nothing
 
 
-def method_of(values: t.Mapping[str, t.Any]) -> Recorded:
+def method_of(values: Values) -> Recorded:
     """Return a method from its values in a record, which the store or the controller has checked."""
     return Recorded(
         identifier=values["id"],
@@ -58,10 +67,11 @@ def method_of(values: t.Mapping[str, t.Any]) -> Recorded:
         error=values.get("error"),
         outside=values.get("outside") is True,
         error_kind=values.get("error_kind"),
+        times=values.get("times") or {},
     )
 
 
-def find_method(record: t.Mapping[str, t.Any] | None, identifier: str) -> Recorded:
+def find_method(record: Values | None, identifier: str) -> Recorded:
     """Return the method of a record by its id; one with state new where there is none."""
     found = next((method for method in (record["methods"] if record else ()) if method["id"] == identifier), None)
     return Recorded(identifier, "") if found is None else method_of(found)

@@ -15,6 +15,7 @@ import re
 import typing as t
 
 from ..core.limits import REPLICA_BYTES
+from ..core.types import Data, Values
 from ..host.files import Folder
 from ..host.system import seconds_between
 from . import record_schema as schema
@@ -30,10 +31,10 @@ FILE_NAME = re.compile(r"mirror-[0-9a-f]{16}-event-[a-z0-9-]{1,80}\.json")
 # The VM of a replica that was not written for this long is gone for good, and so is the change.
 LONGEST_SECONDS = 30 * 86400.0
 
-Replica = t.Dict[str, t.Any]
+Replica = Data
 
 
-def replica_argument() -> dict[str, t.Any]:
+def replica_argument() -> Data:
     """Return the argument spec of the option replica."""
     return {
         "type": "dict",
@@ -52,7 +53,7 @@ def replica_name(vm: str, event_id: str) -> str:
     return f"mirror-{digest}-{schema.stem(event_id)}.json"
 
 
-def checked_record(given: t.Mapping[str, t.Any]) -> Record:
+def checked_record(given: Values) -> Record:
     """Return a record given as an option, with the numbers that templates of ansible-core 2.18 turn into text. Raise RecordsError."""
     event = given.get("event")
     if not isinstance(event, t.Mapping) or not isinstance(event.get("event_id"), str) or not event["event_id"].strip():
@@ -83,16 +84,16 @@ def only_findings(record: Record) -> Record:
     return kept
 
 
-def _only_finding(method: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+def _only_finding(method: Values) -> Data:
     return dict({key: method.get(key) for key in ("id", "method", "state", "before", "at")}, outside=True)
 
 
-def _is_outside(method: t.Mapping[str, t.Any]) -> bool:
+def _is_outside(method: Values) -> bool:
     # Templates of ansible-core 2.18 may leave text.
     return str(method.get("outside")).lower() == "true"
 
 
-def checked_restore(given: t.Mapping[str, t.Any]) -> Record:
+def checked_restore(given: Values) -> Record:
     """Return a record to continue from. Raise RecordsError unless it holds the findings of methods outside the VM and nothing else."""
     record = checked_record(given)
     event_id = schema.event_id_of(record)
@@ -164,7 +165,7 @@ class ReplicaStore(Folder):
             "record": only_findings(complete(data["record"])),
         }
 
-    def write(self, vm: str, vm_id: str | None, given: t.Mapping[str, t.Any], check_mode: bool = False, keeper_vm_id: str | None = None) -> Written:
+    def write(self, vm: str, vm_id: str | None, given: Values, check_mode: bool = False, keeper_vm_id: str | None = None) -> Written:
         """Keep a replica of the record, unless there is a newer one; remove it when the VM is recovered. Raise RecordsError."""
         if not vm.strip():
             raise RecordsError("replica.vm is empty.")

@@ -9,8 +9,8 @@ One file for each event, replaced atomically, written before the record is remov
 from __future__ import annotations
 
 import re
-import typing as t
 
+from ..core.types import Data
 from ..host.files import Folder
 from ..host.system import seconds_between
 from .record_encoding import Reading, load, read_each, replace_file
@@ -22,7 +22,7 @@ FILE_NAME = re.compile(r"tombstone-event-[a-z0-9-]{1,80}\.json")
 # A day more than the replicas.
 KEPT_SECONDS = LONGEST_SECONDS + 86400.0
 
-Tombstone = t.Dict[str, t.Any]
+Tombstone = Data
 
 
 def tombstone_name(event_id: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 import typing as t
 
+from ..core.types import Data, Values
 from ..journal.record_schema import RecordsError
 from .lease_schema import KINDS, LeaseLost, checked_run, checked_seconds
 from .lease_store import LeaseStore
@@ -16,7 +17,7 @@ from .lease_time import LEASE, SPARE_SECONDS
 LEASE_STATES = ("leased", "renewed", "released")
 
 
-def lease_argument() -> dict[str, t.Any]:
+def lease_argument() -> Data:
     """Return the argument spec of the option lease, which names a lease."""
     return {
         "type": "dict",
@@ -30,7 +31,7 @@ def lease_argument() -> dict[str, t.Any]:
     }
 
 
-def change_leases(leases: LeaseStore, options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+def change_leases(leases: LeaseStore, options: Values, check_mode: bool) -> Data:
     """Acquire, renew or release the leases of a run. Raise LeaseLost where a lease is only to be renewed, and is gone."""
     lease = options.get("lease") or {}
     run, event_id = checked_run(lease.get("run")), options.get("event_id")
@@ -58,7 +59,7 @@ def change_leases(leases: LeaseStore, options: t.Mapping[str, t.Any], check_mode
     }
 
 
-def _predict_leases(leases: LeaseStore, options: t.Mapping[str, t.Any], lease: t.Mapping[str, t.Any], before: list[str]) -> list[str]:
+def _predict_leases(leases: LeaseStore, options: Values, lease: Values, before: list[str]) -> list[str]:
     """Return the leases that the run would have after the change."""
     event_id: str | None = options.get("event_id")
     replaced = [] if event_id is not None and not event_id.strip() else leases.own(lease["run"], event_id)
@@ -68,12 +69,12 @@ def _predict_leases(leases: LeaseStore, options: t.Mapping[str, t.Any], lease: t
     return [*left, leases.name_of(lease["run"], event_id, _seconds(lease))]
 
 
-def acquire(leases: LeaseStore, lease: t.Mapping[str, t.Any], event_id: str) -> None:
+def acquire(leases: LeaseStore, lease: Values, event_id: str) -> None:
     """Acquire a lease, or renew the one that the run has."""
     leases.make(lease["run"], event_id, _seconds(lease), lease.get("kind") or "events", lease.get("who") or "", lease.get("groups") or {})
 
 
-def _seconds(lease: t.Mapping[str, t.Any]) -> t.Any:
+def _seconds(lease: Values) -> t.Any:
     """Return the given seconds, or the default. 0 is returned as given, so that it is refused by name."""
     return LEASE if lease.get("seconds") is None else lease["seconds"]
 
@@ -81,7 +82,7 @@ def _seconds(lease: t.Mapping[str, t.Any]) -> t.Any:
 class UnderLease:
     """The lease under which a write counts: renewed, or acquired, before the write, and checked again after it."""
 
-    def __init__(self, leases: LeaseStore, lease: t.Mapping[str, t.Any] | None, event_id: str) -> None:
+    def __init__(self, leases: LeaseStore, lease: Values | None, event_id: str) -> None:
         self._leases = leases
         self._lease = lease or None
         self._event_id = event_id
@@ -122,7 +123,7 @@ class UnderLease:
             raise LeaseLost(self._lease["run"], self._event_id, self._leases.files.where)
 
 
-def check_lease_options(options: t.Mapping[str, t.Any]) -> None:
+def check_lease_options(options: Values) -> None:
     """Check what the argument spec cannot express. Raise RecordsError."""
     if options["state"] in (*LEASE_STATES, "marked") and not options.get("lease"):
         raise RecordsError("state is {}, and lease, which says for which run, is missing.".format(options["state"]))

@@ -16,11 +16,12 @@ import typing as t
 
 from ..core.bounded_json import load_bounded
 from ..core.limits import LEASES, TEXT
+from ..core.types import Data
 from ..host.system import utc_text
 from ..journal.record_schema import RecordsError, shorten
 from .lease_time import LONGEST_LEASE
 
-Lease = t.Dict[str, t.Any]
+Lease = Data
 
 FORMAT = 1
 KINDS = ("events", "upgrade")
@@ -121,7 +122,7 @@ def decode_lease(content: bytes | None, name: str, now: float) -> Lease:
     }
 
 
-def _load(content: bytes | None) -> dict[str, t.Any]:
+def _load(content: bytes | None) -> Data:
     try:
         data = load_bounded((content or b"").decode("utf-8"), lambda text: None)
     except (ValueError, RecursionError, OverflowError):

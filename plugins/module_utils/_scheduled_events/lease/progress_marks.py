@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-import typing as t
 
 from ..core.limits import MARKS
+from ..core.types import Data, Values
 from ..host.files import Files, Folder
 from ..host.system import Host
 from ..journal.record_encoding import Reading, load, read_each, remove_file, replace_file
@@ -32,10 +32,10 @@ LONGEST_TEXT = 1000
 # digest: of the tasks with which the VM was upgraded. Marks of earlier versions have none.
 KEYS = ("name", "state", "at", "begun_at", "run", "who", "digest")
 
-ProgressMark = t.Dict[str, t.Any]
+ProgressMark = Data
 
 
-def upgrade_argument() -> dict[str, t.Any]:
+def upgrade_argument() -> Data:
     """Return the argument spec of the option upgrade."""
     state = {"type": "str", "required": True, "choices": [*STATES, "absent"]}
     return {"type": "dict", "options": {"name": {"type": "str", "required": True}, "state": state, "digest": {"type": "str"}}}
@@ -97,7 +97,7 @@ class ProgressMarks(Folder):
         remove_file(self.files, progress_mark_name(upgrade), "The progress mark")
 
 
-def change_progress_marks(files: Files, host: Host, options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+def change_progress_marks(files: Files, host: Host, options: Values, check_mode: bool) -> Data:
     """Write or remove a progress mark, for the module maintenance_record."""
     given, lease = options["upgrade"], options.get("lease") or {}
     name, state, marks = _checked_name(given["name"]), given["state"], ProgressMarks(files, host, options.get("vm_id"))
@@ -111,7 +111,7 @@ def change_progress_marks(files: Files, host: Host, options: t.Mapping[str, t.An
     return _result(before, after)
 
 
-def _change(marks: ProgressMarks, name: str, state: str, lease: t.Mapping[str, t.Any], digest: str | None, check_mode: bool) -> ProgressMark | None:
+def _change(marks: ProgressMarks, name: str, state: str, lease: Values, digest: str | None, check_mode: bool) -> ProgressMark | None:
     if state == "absent":
         if not check_mode:
             marks.remove(name)
@@ -133,7 +133,7 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _result(before: ProgressMark | None, after: ProgressMark | None) -> dict[str, t.Any]:
+def _result(before: ProgressMark | None, after: ProgressMark | None) -> Data:
     changed = (before or {}).get("state") != (after or {}).get("state")
     diff = {"before": {"upgrade": before}, "after": {"upgrade": after}} if changed else {"before": {}, "after": {}}
     return {"changed": changed, "record": None, "conflict": False, "upgrade": after, "diff": diff}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from ..core.printable_text import printable
+from ..journal.drain_times import DrainTimes
 from ..journal.record_changes import RecordChange
 from ..journal.record_reading import is_foreign
 from ..journal.record_schema import Record
@@ -37,6 +38,10 @@ class LeasedRecord:
         written = write_under_lease(self._records, self._lease, self._event_id, change, None, False)
         log_phase(self._log, self._event_id, written)
         return t.cast(Record, written.after)
+
+    def note_time(self, record: Record) -> None:
+        """Keep how long a drain took. Without the lease: what is late here has drained all the same. Raise RecordsError."""
+        DrainTimes(self._records.files, self._records.host).note(record)
 
 
 def write_under_lease(records: RecordStore, lease: UnderLease, event_id: str, change: RecordChange, expected_revision: int | None, check_mode: bool) -> Written:

@@ -11,6 +11,7 @@ import typing as t
 
 from ..core.errors import ScheduledEventsError
 from ..core.printable_text import LONGEST_LINE, printable
+from ..core.types import Data, Values
 from ..discovery.endpoint import open_client
 from ..drain.orders import Identity, OrderError, drain_order, undo_order
 from ..host.access import Failed, HostAccess, Result
@@ -35,7 +36,7 @@ from .scheduled_events_approve import approve
 if t.TYPE_CHECKING:
     from ..drain.engine import Outcome
 
-Action = t.Mapping[str, t.Any]
+Action = Values
 
 # What maintenance_record does, by action.
 RECORD_STATES = {"acquire": "leased", "release": "released", "write": "present", "prune": "pruned"}
@@ -45,7 +46,7 @@ APPROVAL_PATIENCE = {"request_timeout": 20.0, "retries": 1}
 ACTIONS = (*RECORD_STATES, "approve", "undo", "recover", "drain", "take_over")
 
 
-def act_arguments() -> dict[str, dict[str, t.Any]]:
+def act_arguments() -> dict[str, Data]:
     """Return the argument spec of maintenance_act."""
     return {
         **observation_arguments(),
@@ -63,7 +64,7 @@ def act_arguments() -> dict[str, dict[str, t.Any]]:
 class Acting:
     """The actions of one call. One that fails says so in its result, and the next ones are taken all the same."""
 
-    def __init__(self, options: t.Mapping[str, t.Any], access: HostAccess) -> None:
+    def __init__(self, options: Values, access: HostAccess) -> None:
         if access.files is None or access.host is None or access.machine is None:
             raise AssertionError("actions need files, a host and a machine")
         self._options = options
@@ -244,7 +245,7 @@ class Acting:
         return LeasedRecord(RecordStore(self._files, self._host), lease, str(action.get("event_id")), self._identity.vm_id, self._access.log)
 
 
-def act_on_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
+def act_on_vm(options: Values, access: HostAccess) -> Result:
     """Do what maintenance_act does: every action, then one observation, whose keys are returned with the results.
 
     Raise Failed, with the results, where there is no observation.

@@ -10,6 +10,7 @@ import re
 import typing as t
 
 from ..core.limits import HISTORY_BYTES, HISTORY_ENTRIES, HISTORY_VALUES
+from ..core.types import Data, Values
 from ..host.access import Failed, HostAccess, Result
 from ..journal.history import Entry, History, checked, checked_limits, entry_of, history_of
 from ..journal.history_limits import limits_argument
@@ -21,7 +22,7 @@ from ..journal.record_store import DEFAULT_PATH, RecordStore
 SHARE = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 
 
-def history_arguments() -> dict[str, dict[str, t.Any]]:
+def history_arguments() -> dict[str, Data]:
     """Return the argument spec of maintenance_history."""
     return {
         "records_path": {"type": "str", "default": DEFAULT_PATH},
@@ -39,7 +40,7 @@ def history_required_if() -> list[list[t.Any]]:
     return [["state", "kept", ["share"]]]
 
 
-def history_of_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
+def history_of_vm(options: Values, access: HostAccess) -> Result:
     """Run the operation on one host. Raise Failed."""
     if access.files is None or access.host is None:
         raise AssertionError("a history needs files and a host")

@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from ..core.argument_specs import selection_arguments, shared_arguments
 from ..core.errors import ScheduledEventsError
+from ..core.types import Data, Values
 from ..discovery.endpoint import open_client
 from ..host.access import Failed, HostAccess, Result
 from ..host.files import Files
@@ -18,6 +17,7 @@ from ..imds.client import Client
 from ..imds.document import flag_own
 from ..imds.enabled_since import boot_id_of, note_asked
 from ..imds.identity import Identity, read_identity
+from ..journal.drain_times import DrainTimes
 from ..journal.record_store import DEFAULT_PATH, RecordStore
 from ..journal.replicas import ReplicaStore
 from ..journal.tombstones import Tombstones
@@ -27,7 +27,7 @@ from .observation_options import refuse_wrong
 from .scheduled_events_info import select
 
 
-def observation_arguments() -> dict[str, dict[str, t.Any]]:
+def observation_arguments() -> dict[str, Data]:
     """Return the argument spec of maintenance_info."""
     return {
         **shared_arguments(),
@@ -39,7 +39,7 @@ def observation_arguments() -> dict[str, dict[str, t.Any]]:
     }
 
 
-def observe(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any], check_mode: bool = False) -> dict[str, t.Any]:
+def observe(client: Client, files: Files, host: Host, options: Values, check_mode: bool = False) -> Data:
     """Return everything that a plan needs to know of one VM. In check mode write nothing, not even the marker. Raise ScheduledEventsError."""
     identity, vm_name = _identify(client, options)
     document = client.get_document()
@@ -82,10 +82,11 @@ def observe(client: Client, files: Files, host: Host, options: t.Mapping[str, t.
         "replicas": replicas.found,
         "tombstones": tombstones.found,
         "upgrades": upgrades.found,
+        "drain_times": DrainTimes(files, host).present(),
     }
 
 
-def observe_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
+def observe_vm(options: Values, access: HostAccess) -> Result:
     """Run the operation of maintenance_info on one host. Raise Failed."""
     if access.files is None or access.host is None:
         raise AssertionError("an observation needs files and a host")
@@ -101,7 +102,7 @@ def observe_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
         raise Failed(error.message, error_kind=error.kind)
 
 
-def _identify(client: Client, options: t.Mapping[str, t.Any]) -> tuple[Identity, str]:
+def _identify(client: Client, options: Values) -> tuple[Identity, str]:
     given = (options.get("vm_name") or "").strip()
     if not given:
         instance = client.get_instance()
@@ -115,11 +116,11 @@ def _identify(client: Client, options: t.Mapping[str, t.Any]) -> tuple[Identity,
         return read_identity(None), given
 
 
-def _without_raw(event: dict[str, t.Any], include_raw: bool) -> dict[str, t.Any]:
+def _without_raw(event: Data, include_raw: bool) -> Data:
     return event if include_raw else {key: value for key, value in event.items() if key != "raw"}
 
 
-def _with_age(record: dict[str, t.Any], now: str) -> dict[str, t.Any]:
+def _with_age(record: Data, now: str) -> Data:
     """Add the seconds since the event was first noted, by the VM's own clock; None where they are not known."""
     begin = record["history"][0]["at"] if record["history"] else None
     return dict(record, age_seconds=seconds_between(begin, now))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ..core.types import Data, Values
 from ..host.access import Failed, HostAccess, Result
 from ..journal.record_schema import RecordsError
 from ..journal.record_store import DEFAULT_PATH
@@ -14,7 +15,7 @@ from ..lease.lease_operations import LEASE_STATES, change_leases, lease_argument
 from ..lease.lease_store import LeaseStore
 
 
-def lease_arguments() -> dict[str, dict[str, t.Any]]:
+def lease_arguments() -> dict[str, Data]:
     """Return the argument spec of maintenance_lease: a lease, and what is done with it."""
     return {
         "records_path": {"type": "str", "default": DEFAULT_PATH},
@@ -29,7 +30,7 @@ def lease_required_if() -> list[list[t.Any]]:
     return [["state", "leased", ["event_id"]], ["state", "renewed", ["event_id"]]]
 
 
-def change_lease(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
+def change_lease(options: Values, access: HostAccess) -> Result:
     """Acquire, renew or release the leases of a run on one host. Raise Failed, with lease_lost where a lease to renew is gone."""
     if access.files is None or access.host is None:
         raise AssertionError("leases need files and a host")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ..core.types import Data, Values
 from ..host.access import Failed, HostAccess, Result
 from ..host.files import Files
 from ..host.system import Host
@@ -22,7 +23,7 @@ from ..lease.progress_marks import change_progress_marks, upgrade_argument
 from .leased_record import log_phase, write_under_lease
 
 
-def record_arguments() -> dict[str, dict[str, t.Any]]:
+def record_arguments() -> dict[str, Data]:
     """Return the argument spec of maintenance_record."""
     return {
         "records_path": {"type": "str", "default": DEFAULT_PATH},
@@ -46,7 +47,7 @@ def record_arguments() -> dict[str, dict[str, t.Any]]:
     }
 
 
-def _lease_of_a_write() -> dict[str, t.Any]:
+def _lease_of_a_write() -> Data:
     spec = lease_argument()
     return {**spec, "options": {**spec["options"], "acquire": {"type": "bool", "default": False}}}
 
@@ -63,7 +64,7 @@ def record_required_if() -> list[list[t.Any]]:
     ]
 
 
-def change_records(files: Files, host: Host, options: t.Mapping[str, t.Any], check_mode: bool, log: t.Callable[[str], None]) -> dict[str, t.Any]:
+def change_records(files: Files, host: Host, options: Values, check_mode: bool, log: t.Callable[[str], None]) -> Data:
     """Make the change that the options request; ``log`` gets one line for each new phase that was written. Raise RecordsError."""
     check_lease_options(options)
     records, leases = RecordStore(files, host), LeaseStore(files, host)
@@ -97,7 +98,7 @@ def change_records(files: Files, host: Host, options: t.Mapping[str, t.Any], che
 class Burials:
     """What is written before a record is removed: its entry in the history of the VM, and its tombstone."""
 
-    def __init__(self, files: Files, host: Host, options: t.Mapping[str, t.Any]) -> None:
+    def __init__(self, files: Files, host: Host, options: Values) -> None:
         # Each run of a module on a VM would compile it, and few remove a record.
         from ..journal.history import history_of
 
@@ -126,7 +127,7 @@ class Burials:
             raise RecordsError(f"Records of ended events are kept until their history can be written: {self._failed.message}")
 
 
-def write_records(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
+def write_records(options: Values, access: HostAccess) -> Result:
     """Run the operation of maintenance_record on one host. Raise Failed."""
     if access.files is None or access.host is None:
         raise AssertionError("records need files and a host")
@@ -136,17 +137,17 @@ def write_records(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
         raise Failed(error.message, error_kind=error.kind, conflict=error.conflict, record=error.record)
 
 
-def _keep_replica(replicas: ReplicaStore, given: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+def _keep_replica(replicas: ReplicaStore, given: Values, check_mode: bool) -> Data:
     """Keep a replica of another VM's record. It changes no phase of this VM, so nothing is logged."""
     written = replicas.write(given["vm"], given.get("vm_id"), given["record"], check_mode, given.get("keeper_vm_id"))
     name = "replica of {}".format(given["vm"])
     return {"changed": written.changed, "record": written.after, "conflict": False, "diff": difference(written.before, written.after, name)}
 
 
-def _requested_change(options: t.Mapping[str, t.Any]) -> RecordChange:
+def _requested_change(options: Values) -> RecordChange:
     given = {key: options[key] for key in RecordChange._fields if options.get(key)}
     return RecordChange(**{**given, "restore": checked_restore(given["restore"])} if "restore" in given else given)
 
 
-def _result(written: Written, event_id: str) -> dict[str, t.Any]:
+def _result(written: Written, event_id: str) -> Data:
     return {"changed": written.changed, "record": written.after, "conflict": False, "diff": difference(written.before, written.after, stem(event_id))}

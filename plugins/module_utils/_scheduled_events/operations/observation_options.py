@@ -12,6 +12,7 @@ import typing as t
 
 from ..core.argument_specs import DISCOVER, LONGEST_SECONDS, shared_arguments
 from ..core.errors import ScheduledEventsError
+from ..core.types import Values
 from ..host.access import Failed
 from ..host.files import LocalFiles
 from ..host.health import KINDS, health_arguments, split_url
@@ -42,7 +43,7 @@ class Problem(t.NamedTuple):
 
 
 def problems(
-    options: t.Mapping[str, t.Any],
+    options: Values,
     check_path: t.Callable[[str], t.Any] | None = LocalFiles.of_option,
     suggest: Suggest = lambda given, names: "",
 ) -> list[Problem]:
@@ -62,7 +63,7 @@ def problems(
     return [Problem(name, text, name in NAMED and _is_text(value)) for name, value in given for text in checks[name](value)]
 
 
-def refuse_wrong(options: t.Mapping[str, t.Any]) -> None:
+def refuse_wrong(options: Values) -> None:
     """Raise Failed where an option of a module is wrong. Its path is checked by what opens it: each system has paths of its own."""
     found = problems(options, check_path=None)
     if found:

@@ -7,6 +7,7 @@ import typing as t
 
 from ..core.argument_specs import Spec, approve_arguments, shared_arguments
 from ..core.errors import ScheduledEventsError
+from ..core.types import Data, Values
 from ..discovery.endpoint import open_client
 from ..host.access import Failed, HostAccess, Result
 from ..imds.client import Client
@@ -48,7 +49,7 @@ class Approval:
         self.uncertain: list[str] = []
         self.incarnation: int | None = None
 
-    def run(self) -> dict[str, t.Any]:
+    def run(self) -> Data:
         try:
             self._run()
         except ScheduledEventsError as error:
@@ -56,7 +57,7 @@ class Approval:
             raise
         return self.result()
 
-    def result(self) -> dict[str, t.Any]:
+    def result(self) -> Data:
         lost = [event_id for event_id in self.not_found if _contains(self.uncertain, event_id)]
         return {
             "changed": bool(self.approved or lost),
@@ -156,7 +157,7 @@ class Approval:
         self.client.clock.sleep(pause or 0.0)
 
 
-def approve(client: Client, event_ids: t.Sequence[str], **options: t.Any) -> dict[str, t.Any]:
+def approve(client: Client, event_ids: t.Sequence[str], **options: t.Any) -> Data:
     """Approve events that pass the guard; see Approval for the options."""
     return Approval(client, event_ids, **options).run()
 
@@ -166,7 +167,7 @@ def approval_arguments() -> Spec:
     return dict(**shared_arguments(), **approve_arguments())
 
 
-def approve_events(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
+def approve_events(options: Values, access: HostAccess) -> Result:
     """Run the operation of scheduled_events_approve on one host. Raise Failed."""
     own = {name: options[name] for name in approve_arguments()}
     try:

@@ -7,12 +7,13 @@ import typing as t
 
 from ..core.argument_specs import Spec, selection_arguments, shared_arguments
 from ..core.errors import ScheduledEventsError
+from ..core.types import Data, Values
 from ..discovery.endpoint import open_client
 from ..host.access import Failed, HostAccess, Result
 from ..imds.client import Client
 from ..imds.document import Event, flag_own, names_vm, same_id, same_name
 
-Selection = t.Mapping[str, t.Any]
+Selection = Values
 
 # Option, and the key of the event that it filters by.
 FIELDS = (("event_types", "event_type"), ("event_statuses", "event_status"), ("event_sources", "event_source"))
@@ -39,7 +40,7 @@ def _is_selected(event: Event, selection: Selection, vm_name: str | None) -> boo
     return selection.get("affecting") != "this_vm" or names_vm(event["resources"], vm_name or "")
 
 
-def read_events(client: Client, selection: Selection, vm_name: str | None = None) -> dict[str, t.Any]:
+def read_events(client: Client, selection: Selection, vm_name: str | None = None) -> Data:
     """Return the selected events of one document, as this VM serves it. Raise ScheduledEventsError."""
     # Read the document first: at an address that does not answer, one attempt is enough.
     document = client.get_document()
@@ -70,7 +71,7 @@ def info_arguments() -> Spec:
     return dict(**shared_arguments(), **selection_arguments())
 
 
-def info(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
+def info(options: Values, access: HostAccess) -> Result:
     """Run the operation of scheduled_events_info on one host. Raise Failed."""
     try:
         client = open_client(options, access)

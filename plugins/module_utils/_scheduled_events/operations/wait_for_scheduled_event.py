@@ -8,6 +8,7 @@ import typing as t
 
 from ..core.argument_specs import Spec, check_numbers, selection_arguments, shared_arguments, wait_arguments
 from ..core.errors import ScheduledEventsError, seconds_in_words
+from ..core.types import Data, Values
 from ..discovery.endpoint import open_client
 from ..host.access import Failed, HostAccess, Result
 from ..imds.client import Client
@@ -96,7 +97,7 @@ class Wait:
         self.last_error: ScheduledEventsError | None = None
         self.name_attempts = 0
 
-    def run(self) -> dict[str, t.Any]:
+    def run(self) -> Data:
         while True:
             document = self._poll()
             outcome = self._evaluate(document) if document else None
@@ -108,7 +109,7 @@ class Wait:
             self.progress(f"waiting for {self._goal()}: {self._describe_status()}, {seconds_in_words(left)} left")
             self.client.clock.sleep(min(left, self._pause()))
 
-    def result(self, outcome: str) -> dict[str, t.Any]:
+    def result(self, outcome: str) -> Data:
         """Return the result, with the same keys however the wait ends."""
         return {
             "changed": False,
@@ -221,7 +222,7 @@ class Wait:
 
     # Report
 
-    def _outcomes(self) -> list[dict[str, t.Any]]:
+    def _outcomes(self) -> list[Data]:
         found = [
             {"event_id": track.event["event_id"], "outcome": track.outcome if track.is_gone else "listed", "last_status": track.event["event_status"]}
             for track in self.tracks.values()
@@ -258,7 +259,7 @@ class Wait:
         return "{} to be {}".format("event " + ", ".join(ids) if ids else "a selected event", self.state)
 
 
-def wait(client: Client, state: str, **options: t.Any) -> dict[str, t.Any]:
+def wait(client: Client, state: str, **options: t.Any) -> Data:
     """Wait for a state; see Wait for the options."""
     return Wait(client, state, **options).run()
 
@@ -268,7 +269,7 @@ def waiting_arguments() -> Spec:
     return dict(**shared_arguments(), **selection_arguments(), **wait_arguments())
 
 
-def wait_for_event(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
+def wait_for_event(options: Values, access: HostAccess) -> Result:
     """Run the operation of wait_for_scheduled_event on one host. Raise Failed."""
     own = {name: options[name] for name in wait_arguments()}
     selection = {name: options[name] for name in selection_arguments()}

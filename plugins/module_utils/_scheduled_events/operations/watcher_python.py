@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import typing as t
 
+from ..core.types import Data
 from ..host.access import Failed
 from ..host.ownership import NotTrusted, check_program
 
@@ -21,12 +22,12 @@ WAY_OUT = "set watch_python to a Python that only root may change, such as /usr/
 RunCommand = t.Callable[[t.List[str]], t.Tuple[int, str, str]]
 
 
-def watcher_python_arguments() -> dict[str, dict[str, t.Any]]:
+def watcher_python_arguments() -> dict[str, Data]:
     """Return the argument spec of watcher_python."""
     return {"python": {"type": "str", "required": True}}
 
 
-def find_python(python: str, run_command: RunCommand) -> dict[str, t.Any]:
+def find_python(python: str, run_command: RunCommand) -> Data:
     """Return the path of a Python that only root and this user can change, by name or path. Raise Failed."""
     path = shutil.which(python)
     if path is None:

@@ -219,12 +219,13 @@ def alive(call: Call) -> None:
 
     Its state is read with care: an attacker who has taken the asker over must not make root wait, or read another file.
     """
+    from ..core.types import Values
     from ..host.system import LocalHost, seconds_between, utc_seconds
-    from ..host.watcher_state import STALE_SECONDS, Data, age_by_clock, read_watcher
+    from ..host.watcher_state import STALE_SECONDS, age_by_clock, read_watcher
 
     now, started = LocalHost().now(), []
 
-    def age(data: Data) -> float | None:
+    def age(data: Values) -> float | None:
         started.append(utc_seconds(data.get("started_at")))
         return age_by_clock(lambda at: seconds_between(at, now))(data)
 

@@ -9,6 +9,7 @@ import json
 import typing as t
 from urllib.parse import quote
 
+from ..core.types import Data
 from ..imds.document import EVENT_FIELDS
 from .changes import KINDS, Change, id_of, news
 
@@ -23,7 +24,7 @@ ID_DIGITS = 32
 Vm = t.Mapping[str, t.Optional[str]]
 
 
-def cloud_event(change: Change, vm: Vm, incarnation: int | None, noticed_at: str) -> dict[str, t.Any]:
+def cloud_event(change: Change, vm: Vm, incarnation: int | None, noticed_at: str) -> Data:
     """Return the message. ``vm`` has name, vm_id and resource_id as far as they are known; ``noticed_at`` is ISO 8601 in UTC."""
     event = change.event
     source = source_of(vm)

@@ -12,6 +12,7 @@ import json
 import typing as t
 
 from ..core.bounded_json import load_bounded
+from ..core.types import Values
 from ..host.files import LocalFiles
 from ..host.system import LocalHost
 from ..journal.record_schema import UNSEEN, Record, event_id_of
@@ -69,7 +70,7 @@ def read_seen(folder: SharedFolder) -> Seen:
     return {key: phase for key, phase in data.items() if isinstance(phase, str)} if isinstance(data, dict) else {}
 
 
-def is_seen(message: t.Mapping[str, t.Any], seen: Seen) -> bool:
+def is_seen(message: Values, seen: Seen) -> bool:
     """Return whether the records show that a run knows what an accepted message says."""
     phase = seen.get(str(message.get("subject")).strip().lower())
     if TYPES.get(str(message.get("type"))) == GONE:

@@ -14,6 +14,7 @@ import re
 import typing as t
 
 from ..core.bounded_json import load_bounded
+from ..core.types import Data, Values
 from .shared_folder import SharedFolder
 
 MOST_MESSAGES = 1000
@@ -51,7 +52,7 @@ class Spool:
         matches = (NAME.fullmatch(name) for name in self._folder.names())
         return [Entry(int(match[1]), match[2], match[3]) for match in matches if match]
 
-    def add(self, messages: t.Sequence[t.Mapping[str, t.Any]]) -> int:
+    def add(self, messages: t.Sequence[Values]) -> int:
         """Add messages, but for those that are there. Return how many old ones were dropped for them."""
         entries = self.entries()
         present = {entry.id for entry in entries}
@@ -65,7 +66,7 @@ class Spool:
             self._folder.write(Entry(number, message_id, WAITING).name, content, durable=True)
         return dropped
 
-    def read(self, entry: Entry) -> dict[str, t.Any] | None:
+    def read(self, entry: Entry) -> Data | None:
         """Return a message, or None for a file that holds none."""
         try:
             data = load_bounded(self._folder.read(entry.name).decode("utf-8"), lambda digits: None)

@@ -8,17 +8,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ....module_utils._scheduled_events.core.types import Data
 from ..._core import plain_values
 
 MOST_WORDS, DEEPEST = 64, 20
 WORD = re.compile(r"[A-Za-z0-9_.:-]{0,100}")
 
 
-def read_words(before: Any) -> dict[str, Any] | None:
+def read_words(before: Any) -> Data | None:
     """Read a finding of names with true, false, numbers and single words, or return None: no path and no command fits into it."""
     if not isinstance(before, Mapping) or len(before) > MOST_WORDS:
         return None
-    found: dict[str, Any] = {}
+    found: Data = {}
     for key, value in before.items():
         if not isinstance(key, str) or not key or not WORD.fullmatch(key) or not _is_word(value):
             return None

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
+from ....module_utils._scheduled_events.core.types import Data, Values
 from ....module_utils._scheduled_events.drain.methods.method import Option, in_words
 from ....module_utils._scheduled_events.drain.methods.pasted import word
 from .. import answers
@@ -14,10 +15,23 @@ from . import findings
 
 NOTHING = "nothing to do: it stood so before the drain"
 NOT_ALLOWED = "the record names what the host's variables do not give it: compare it with drain_methods"
-Values = Mapping[str, Any]
 # What copies of a record agree on, and in words what they do not.
-Agreed = tuple[dict[str, Any] | None, list[str]]
+Agreed = tuple[Data | None, list[str]]
 Part = TypeVar("Part", bound=Hashable)
+
+
+class Claim(NamedTuple):
+    """Something outside a VM that an entry takes for the VM's own."""
+
+    name: str
+    option: str
+    """The option that names it."""
+    place: str = ""
+    """Where it is, in words such as C(on balancer lb1): the same name elsewhere is something else."""
+    parts: Sequence[str] = ()
+    """The parts of the place that the entry is limited to, such as backends; all of it if there are none."""
+    warns: bool = False
+    """Whether another VM may have the same all the same."""
 
 
 class Kind:
@@ -30,6 +44,8 @@ class Kind:
     """Whether it changes something outside its VM, where its entry does not say it."""
     short_pause_hurts = False
     """Whether a short pause hurts what it drains, so that the default policy drains for it, too."""
+    hands_over = False
+    """Whether it gives a role that others ask for, such as a database's leader, to another VM."""
     any_copy = False
     """Whether what it drains says itself whose drain it is, so that copies of a record that differ do no harm."""
     has_finding = True
@@ -44,6 +60,8 @@ class Kind:
     """Whether its find.yml only reads, also in check mode: what it would do is shown there."""
     answer_fact = "method_answer"
     """The fact that its tasks set at their end."""
+    known_by: Sequence[str] = ("cluster", "names", "path")
+    """The options by which people recognise an entry, the first that is set."""
     names_tasks = True
     """Whether the name of a task that fails says something to an operator: it is one of the operator's own."""
 
@@ -65,15 +83,19 @@ class Kind:
 
     # Its settings and its finding.
 
-    def target(self, given: Values, host: str, by_hand: bool) -> dict[str, Any]:
+    def target(self, given: Values, host: str, by_hand: bool) -> Data:
         """Return what an entry allows outside the VM, as observations carry it. C(by_hand) says that nothing of it is left to do."""
         return {}
 
-    def used(self, before: Any, given: Values, host: str) -> dict[str, Any]:
+    def claims(self, given: Values, host: str) -> Sequence[Claim]:
+        """Return what an entry takes for this VM's own there."""
+        return ()
+
+    def used(self, before: Any, given: Values, host: str) -> Data:
         """Return what of a finding its stages may use, by an entry of the settings."""
         return findings.data(before) if isinstance(before, Mapping) else {}
 
-    def for_replica(self, before: Any) -> dict[str, Any] | None:
+    def for_replica(self, before: Any) -> Data | None:
         """Return the part of a finding that another VM may keep, or None where there is none."""
         return findings.read_words(before if self.has_finding or before is None else {})
 
@@ -83,6 +105,10 @@ class Kind:
         if any(finding != found[0] for finding in found) and not self.any_copy:
             return None, ["copies differ on what it found; none of them is used, put it back by hand"]
         return (found[0] if found else None), []
+
+    def asked_at(self, target: Values) -> Sequence[str]:
+        """Return what is asked whether others serve, of a target: of VMs that ask at the same place one begins at a time."""
+        return ()
 
     # What people read.
 
@@ -100,15 +126,23 @@ class Kind:
 
     # Its stages, where it is tasks.
 
-    def stage_options(self, stage: str, options: dict[str, Any], places: Sequence[str]) -> dict[str, Any]:
+    def stage_options(self, stage: str, options: Data, places: Sequence[str]) -> Data:
         """Return the options for one stage. Raise FileNotFoundError for a file of the operator's that is in none of the places."""
         return options
 
-    def judge(self, said: Any, stage: str, options: Values, recorded: str) -> answers.Answer | answers.StageAnswer:
-        """Return what a stage has answered. C(recorded) is the method's state in the record."""
+    def prepared(self, stage: str, method: Values) -> Data:
+        """Return what the tasks of a stage need beside C(method), which they get as C(__drain_step.method)."""
+        return {}
+
+    def away(self, targets: Sequence[Values], given: Values, host: str) -> Any:
+        """Return what an entry has to know of the targets of VMs that are taken out at the same time, as C(target) makes them."""
+        return [target for target in targets if target.get("method") == self.name]
+
+    def judge(self, said: Any, stage: str, method: Values) -> answers.Answer | answers.StageAnswer:
+        """Return what a stage has answered. C(method) is that of C(__drain_step): its C(state) is the one in the record."""
         return answers.of_stage(said, stage, self.name)
 
-    def view(self, observed: Sequence[Values], before: Any, options: Any) -> Mapping[str, Any]:
+    def view(self, observed: Sequence[Values], before: Any, options: Any) -> Values:
         """Return what follows from what its tasks have observed."""
         raise ValueError(f"the tasks of method {self.name} observe nothing")
 
@@ -129,7 +163,7 @@ class KindInParts(Kind, abc.ABC, Generic[Part]):
         """Return whether an entry names parts, and not only the kind."""
 
     @abc.abstractmethod
-    def narrowed(self, given: Values, parts: Sequence[Part], host: str) -> dict[str, Any]:
+    def narrowed(self, given: Values, parts: Sequence[Part], host: str) -> Data:
         """Return the options of an entry, for these parts only."""
 
     @abc.abstractmethod

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....module_utils._scheduled_events.core.printable_text import LONGEST_TEXT
+from ....module_utils._scheduled_events.core.types import Values
 from ....module_utils._scheduled_events.drain.methods.method import Method, Option
 from ....module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS
+from ..._core import plain_values
 from .haproxy.haproxy import HAProxy
-from .kind import NOT_ALLOWED, NOTHING, Kind, Values
+from .kind import NOT_ALLOWED, NOTHING, Claim, Kind
 from .kubernetes.kubernetes import Kubernetes
 from .tasks import Tasks
 
@@ -23,6 +25,7 @@ class KindOnVM(Kind):
         self._classes: list[Method] = [methods[name] for methods in (METHODS, WINDOWS_METHODS) if name in methods]
         said = self._classes[0]
         self.outside, self.undo_option, self.short_pause_hurts, self.any_copy = said.outside, said.undo_option, said.short_pause_hurts, said.safe_at_once
+        self.hands_over = said.hands_over
         self.windows_modules = self._classes[-1].windows_modules
         self.has_finding = type(said).find is not Method.find
 
@@ -32,6 +35,11 @@ class KindOnVM(Kind):
     @property
     def asked_of_hosts(self) -> Mapping[str, Option]:
         return {name: option for name, option in self._classes[-1].options.items() if option.hosts or option.takeover}
+
+    def claims(self, given: Values, host: str) -> Sequence[Claim]:
+        # Several clusters may each have a node of this name, and then entries say which one they mean.
+        option = self._classes[0].own_name
+        return [Claim(name, option, parts=plain_values.texts([given.get("cluster")]), warns=True) for name in plain_values.texts([given.get(option)]) if name]
 
     def by_hand(self, before: Values, options: Values, targets: Sequence[Values]) -> str:
         if self.outside and not targets:

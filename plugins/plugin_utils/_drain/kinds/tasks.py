@@ -7,9 +7,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from ....module_utils._scheduled_events.core.types import Data, Values
 from ....module_utils._scheduled_events.drain.methods.method import Option
+from ....module_utils._scheduled_events.journal.record_schema import NOT_YET
+from ..._core import plain_values
 from .. import answers
-from .kind import NOT_ALLOWED, Kind, Values
+from .kind import NOT_ALLOWED, Kind
 
 # What a file may end with, and what that means.
 CHECKED = {"drained": None, "draining": "says that it is still draining", "failed": "says that the drain failed"}
@@ -27,20 +30,22 @@ class Tasks(Kind):
     def by_hand(self, before: Values, options: Values, targets: Sequence[Values]) -> str:
         return "do what the undo file of its entry in drain_methods does" if targets else NOT_ALLOWED
 
-    def stage_options(self, stage: str, options: dict[str, Any], places: Sequence[str]) -> dict[str, Any]:
+    def stage_options(self, stage: str, options: Data, places: Sequence[str]) -> Data:
         file = find_task_file(str(options.get(stage)), places)
         if file is None:
             raise FileNotFoundError(f"there is no file {options.get(stage)} in {', '.join(places)}")
         return {**options, stage: file}
 
-    def judge(self, said: Any, stage: str, options: Values, recorded: str) -> answers.Answer:
-        file = str(options.get(stage))
+    def judge(self, said: Any, stage: str, method: Values) -> answers.Answer:
+        file = str(plain_values.mapping(method.get("given")).get(stage))
         if stage == "check":
             answer = _answer(said, file, CHECKED)
             # What was drained and drains again has to begin again.
-            return {**answer, "state": "lost"} if answer["state"] == "draining" and recorded == "drained" else answer
+            return {**answer, "state": "lost"} if answer["state"] == "draining" and method.get("state") == "drained" else answer
         if stage == "undo":
             return _answer(said, file, UNDONE)
+        if said == NOT_YET:
+            return {"state": NOT_YET, "error": f"{file} says that it may not begin yet"}
         return {"state": "failed", "error": f"{file} says that the drain failed."} if said == "failed" else {"state": "begun", "error": None}
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
+from ....module_utils._scheduled_events.core.types import Data, Values
 from ....module_utils._scheduled_events.drain.methods.none import NoMethod
 from ....module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS
 from ....module_utils._scheduled_events.journal.recorded import Recorded
@@ -16,6 +17,7 @@ from ..kinds.registry import kind_of
 from ..records import reports
 from ..records.matching import acts_elsewhere, is_well_named, match, read_recorded
 from ..settings.configured import Configured, read_configured
+from ..settings.validation import texts_of
 
 
 class Reach(TypedDict, total=False):
@@ -34,21 +36,14 @@ def reach_of(name: str, kind: str, entries: Sequence[Configured]) -> Reach:
     if entry is None or entry.kind != kind or method is None:
         return {}
     options = method.options.items()
-    hosts = [value for name, option in options if option.hosts for value in _texts_of(entry.given.get(name, option.default))]
-    addresses = [value for name, option in options if option.address for value in _texts_of(entry.given.get(name, option.default))]
+    hosts = [value for name, option in options if option.hosts for value in texts_of(entry.given.get(name, option.default) or ())]
+    addresses = [value for name, option in options if option.address for value in texts_of(entry.given.get(name, option.default) or ())]
     found: Reach = {}
     if hosts:
         found["hosts"] = list(dict.fromkeys(hosts))
     if addresses:
         found["addresses"] = list(dict.fromkeys(addresses))
     return found
-
-
-def _texts_of(given: Any) -> list[str]:
-    """Return the texts of an option: one, a list of them, or the values of a mapping."""
-    if isinstance(given, str):
-        return [given] if given else []
-    return plain_values.texts(list(given.values()) if isinstance(given, Mapping) else given)
 
 
 def members_of_orders(methods: Any, name_of: Callable[[str], str | None]) -> dict[str, str]:
@@ -61,7 +56,7 @@ def members_of_orders(methods: Any, name_of: Callable[[str], str | None]) -> dic
 # Phases in which a drain is kept as it is recorded, whatever the settings say by now.
 SETTLED = ("drained", "approved", "started")
 # An option that names no host, by its type.
-NOTHING: Mapping[str, Any] = {"mapping": {}, "texts": [], "text": ""}
+NOTHING: Values = {"mapping": {}, "texts": [], "text": ""}
 
 
 class MethodOrder(Reach):
@@ -71,9 +66,9 @@ class MethodOrder(Reach):
     kind: str
     where: str
     """own: by the VM's own record, there alone. controller: by the variables."""
-    given: dict[str, Any]
+    given: Data
     """Its options in the variables, without defaults."""
-    override: dict[str, Any]
+    override: Data
     """Options that come from the variables in any case."""
     outside: bool
     runs: bool
@@ -136,10 +131,10 @@ def _another_target(one: Recorded, entry: Configured, host: str) -> str | None:
     return None if same else reports.not_checked(one, host)
 
 
-def _asked(one: Recorded, entry: Configured | None) -> dict[str, Any]:
+def _asked(one: Recorded, entry: Configured | None) -> Data:
     """What is asked of other hosts: which they are, the variables say, and of what they take over the record what the variables name, too."""
     given = entry.given if entry else {}
-    found: dict[str, Any] = {}
+    found: Data = {}
     for name, option in kind_of(one.kind).asked_of_hosts.items():
         if option.takeover:
             named = plain_values.texts(given.get(name))
@@ -178,7 +173,7 @@ def _undo(one: Recorded, recorded: Sequence[Recorded], entries: Sequence[Configu
     return [_step(one, given=entry.given, runs=not entry.by_hand, outside=entry.outside)]
 
 
-def _asked_by_undo(one: Recorded, entry: Configured | None) -> dict[str, Any]:
+def _asked_by_undo(one: Recorded, entry: Configured | None) -> Data:
     """What other hosts are, the variables say. An undo has none of them take over anything."""
     asked = kind_of(one.kind).asked_of_hosts
     given = entry.given if entry and not any(option.takeover for option in asked.values()) else {}
@@ -228,8 +223,8 @@ def _step(
     one: Recorded,
     *,
     where: str = "controller",
-    given: Mapping[str, Any] | None = None,
-    override: Mapping[str, Any] | None = None,
+    given: Values | None = None,
+    override: Values | None = None,
     outside: bool | None = None,
     runs: bool = True,
     ends: bool = True,
@@ -249,7 +244,7 @@ def _step(
     }
 
 
-def finding_of(before: Any, order: Mapping[str, Any], host: str) -> Any:
+def finding_of(before: Any, order: Values, host: str) -> Any:
     """What a record says that was found, as far as a step may use it; read again after each write, because the VM answers it."""
     if order.get("where") == "own":
         return data(before) if isinstance(before, Mapping) else {}

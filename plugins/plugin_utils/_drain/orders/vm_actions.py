@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from ....module_utils._scheduled_events.core.names import folded
+from ....module_utils._scheduled_events.core.types import Data, Values
 from ..._core import plain_values
 from ..kinds.registry import kind_of
-from ..records.matching import read_recorded
+from ..records.matching import find_record, read_recorded
 from ..settings import validation
 from .method_orders import SETTLED, MethodOrder, drain_orders, undo_orders
 
@@ -26,8 +26,8 @@ class Taken(TypedDict):
 
     iteration: str
     """Which run and iteration they are of. Each action says it, and with it the answer: none is read twice."""
-    on_vm: list[dict[str, Any]]
-    by_tasks: list[dict[str, Any]]
+    on_vm: list[Data]
+    by_tasks: list[Data]
 
 
 class VM(TypedDict):
@@ -35,7 +35,7 @@ class VM(TypedDict):
 
     host: str
     system: str
-    records: Sequence[Mapping[str, Any]]
+    records: Sequence[Values]
     methods: Any
     former: Any
     folders: Sequence[str]
@@ -47,12 +47,12 @@ class VM(TypedDict):
     """The controller's clock, UTC, ISO 8601."""
 
 
-def split(actions: Sequence[Mapping[str, Any]], vm: VM) -> Taken:
+def split(actions: Sequence[Values], vm: VM) -> Taken:
     """Return the actions as maintenance_act takes them, in the order of the plan, and the others as they are."""
     taken: Taken = {"iteration": vm["iteration"], "on_vm": [], "by_tasks": []}
     for action in actions:
         name = action["action"]
-        prepared: dict[str, Any] | None = None
+        prepared: Data | None = None
         if name in ALWAYS:
             prepared = {key: value for key, value in action.items() if value is not None}
         elif name == "drain":
@@ -66,8 +66,8 @@ def split(actions: Sequence[Mapping[str, Any]], vm: VM) -> Taken:
     return taken
 
 
-def _drain(action: Mapping[str, Any], vm: VM) -> dict[str, Any] | None:
-    record = _record(action, vm)
+def _drain(action: Values, vm: VM) -> Data | None:
+    record = find_record(vm["records"], action.get("event_id"))
     orders = drain_orders(record, vm["methods"], vm["former"], vm["host"], vm["system"])
     settled = record.get("phase") in SETTLED and any(method.state != "undone" for method in read_recorded(record))
     # Where the settings are wrong, role drain says what is wrong with them.
@@ -82,8 +82,8 @@ def _drain(action: Mapping[str, Any], vm: VM) -> dict[str, Any] | None:
     }
 
 
-def _undo(action: Mapping[str, Any], vm: VM) -> dict[str, Any] | None:
-    record = _record(action, vm)
+def _undo(action: Values, vm: VM) -> Data | None:
+    record = find_record(vm["records"], action.get("event_id"))
     orders = undo_orders(record, vm["methods"], vm["former"], vm["host"], vm["system"])
     if not record or not _all_on_vm(orders, record, vm["system"]):
         return None
@@ -96,19 +96,10 @@ def _undo(action: Mapping[str, Any], vm: VM) -> dict[str, Any] | None:
     }
 
 
-def _all_on_vm(orders: Sequence[MethodOrder], record: Mapping[str, Any], system: str) -> bool:
+def _all_on_vm(orders: Sequence[MethodOrder], record: Values, system: str) -> bool:
     """Return whether the engine takes all of them, and another host neither acts first nor has a copy of the record that must follow it."""
     elsewhere = any(map(stops, orders)) or any(method.outside for method in read_recorded(record))
     return not elsewhere and all(is_on_vm(order, system) for order in orders)
-
-
-def _record(action: Mapping[str, Any], vm: VM) -> Mapping[str, Any]:
-    # As in the names of the files: ids compare without case.
-    wanted = folded(action.get("event_id"))
-    for record in vm["records"]:
-        if folded(plain_values.mapping(record.get("event")).get("event_id")) == wanted:
-            return record
-    return {}
 
 
 class Segment(TypedDict):
@@ -188,7 +179,7 @@ def failovers(handover: Any, order: MethodOrder, drained: str) -> list[Failover]
     return found
 
 
-def _nodes(settings: Mapping[str, Any], drained: str) -> list[str]:
+def _nodes(settings: Values, drained: str) -> list[str]:
     """Return the names of the drained VM's node, as the settings have them; where they have none, it is named as its inventory host is."""
     replicas = plain_values.mapping(settings.get("replicas"))
     named = [str(replica).partition("\\")[0] for replica, host in replicas.items() if plain_values.text(host) == drained]
@@ -211,5 +202,5 @@ def failover_failure(answers: Any) -> str:
     return "; ".join(found)
 
 
-def _settings_of(order: MethodOrder) -> dict[str, Any]:
+def _settings_of(order: MethodOrder) -> Data:
     return {**order["given"], **order["override"]}

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ....module_utils._scheduled_events.core.names import folded
+from ....module_utils._scheduled_events.core.types import Values
 from ....module_utils._scheduled_events.journal.record_schema import METHOD_KINDS, METHOD_STATES
 from ....module_utils._scheduled_events.journal.recorded import Recorded, method_of
 from ..._core import plain_values
@@ -27,6 +29,12 @@ def read_recorded(record: Any) -> tuple[Recorded, ...]:
         one = read_method(item)
         found.setdefault(one.identifier, one._replace(options=data(one.options)))
     return tuple(found.values())
+
+
+def find_record(records: Iterable[Values], event_id: Any) -> Values:
+    """Return the record of an event, or an empty one. As in the names of the files: ids compare without case."""
+    wanted = folded(event_id)
+    return next((record for record in records if folded(plain_values.mapping(record.get("event")).get("event_id")) == wanted), {})
 
 
 def read_method(item: Any) -> Recorded:
@@ -84,7 +92,7 @@ def _only(entries: Sequence[Configured]) -> Configured | None:
     return entries[0] if all(entry.given == entries[0].given for entry in entries) else None
 
 
-def _same_options(recorded: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+def _same_options(recorded: Values, given: Values) -> bool:
     return bool(given) and all(key in recorded and _form(recorded[key]) == _form(value) for key, value in given.items())
 
 

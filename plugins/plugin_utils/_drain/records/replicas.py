@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ....module_utils._scheduled_events.core.types import Data, Values
 from ..._core import plain_values
 from ..kinds.registry import kind_of
 from ..settings.configured import KIND, NAME, read_configured
@@ -23,8 +24,13 @@ class Target:
 
     name: str
     kind: str
-    given: Mapping[str, Any]
+    given: Values
     """What its kind makes of the entry."""
+
+    @property
+    def asked_at(self) -> frozenset[str]:
+        """Where its kind asks whether others serve."""
+        return frozenset(kind_of(self.kind).asked_at(self.given))
 
     def means(self, identifier: str, kind: str) -> bool:
         """Whether a method of a record may be this one: by name and kind, or by kind where its name is only its place."""
@@ -45,11 +51,11 @@ class Kept:
 class Restored:
     """What a VM gets back, and in words what the copies do not agree on."""
 
-    methods: tuple[Mapping[str, Any], ...]
+    methods: tuple[Values, ...]
     disputes: tuple[str, ...]
 
 
-def targets_of(methods: Any, former: Any, host: str) -> list[dict[str, Any]]:
+def targets_of(methods: Any, former: Any, host: str) -> list[Data]:
     """The targets of a host's variables, as an observation carries them."""
     entries = [(entry, kind_of(entry.kind)) for entry in read_configured(methods, former)]
     return [
@@ -70,7 +76,13 @@ def read_targets(value: Any) -> tuple[Target, ...]:
     return tuple(found)
 
 
-def replica_of(record: Any) -> dict[str, Any]:
+def asked_with(own: Sequence[Target], others: Iterable[Target]) -> tuple[Values, ...]:
+    """Return those targets of other VMs, as the stages of a method get them, that are asked about where a VM's own are."""
+    where = frozenset[str]().union(*(target.asked_at for target in own))
+    return tuple(target.given for target in others if target.asked_at & where) if where else ()
+
+
+def replica_of(record: Any) -> Data:
     """The part of a record that another VM keeps: no command, no option, no override."""
     given = plain_values.mapping(record)
     event = plain_values.mapping(given.get("event"))
@@ -101,7 +113,7 @@ def _begin(history: Any) -> list[dict[str, str]]:
 def restore(copies: Iterable[Kept], targets: Iterable[Target]) -> Restored:
     """The methods that a VM gets back from the copies of one record."""
     known = tuple(targets)
-    methods: list[Mapping[str, Any]] = []
+    methods: list[Values] = []
     disputes: list[str] = []
     by_method: dict[tuple[str, str], list[Kept]] = {}
     for one in copies:

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 from ansible import constants as C
 
+from ....module_utils._scheduled_events.core.types import Data, Values
 from ....module_utils._scheduled_events.drain.methods.method import Option
 from ....module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS, methods_of
 from ..._core import modules, plain_values
@@ -19,7 +20,7 @@ from ..._core.argument_specs import entry_points
 from ..._core.short_forms import suggestion
 from ..kinds.registry import TASKS, kind_of
 
-Options = Mapping[str, Mapping[str, Any]]
+Options = Mapping[str, Values]
 # What a drain needs; an undo can do with a folder that has but undo.yml.
 TO_DRAIN = ("check.yml",)
 FILES = (*TO_DRAIN, "undo.yml")
@@ -79,7 +80,7 @@ def options_of(kind: str, folder: str, system: str = "linux") -> Options | None:
     return _of_file(os.path.join(folder, "options.yml")) if method is None else _of_class(method.options)
 
 
-def description(kind: str, name: str, about: Mapping[str, Any]) -> str | None:
+def description(kind: str, name: str, about: Values) -> str | None:
     """Return what an option must be, in words: as its method says, otherwise as ansible-doc does. Only messages need it: the file is long."""
     entry = {} if about.get("description") else entry_points("drain").get(f"method_{kind}", {})
     words: str | None = entry["options"][name]["description"] if entry else about.get("description")
@@ -87,12 +88,12 @@ def description(kind: str, name: str, about: Mapping[str, Any]) -> str | None:
     return words[0].lower() + words[1:] if entry and words and not words[1].isupper() else words
 
 
-def defaults_of(kind: str, folder: str) -> dict[str, Any]:
+def defaults_of(kind: str, folder: str) -> Data:
     """Return the options of a method that have a default, with it."""
     return {key: about["default"] for key, about in (options_of(kind, folder) or {}).items() if about.get("default") is not None}
 
 
-def unknown_hosts(name: str, value: Any, about: Mapping[str, Any], hosts: Sequence[str] | None) -> list[str]:
+def unknown_hosts(name: str, value: Any, about: Values, hosts: Sequence[str] | None) -> list[str]:
     """Return what is wrong with an option that names hosts of the inventory. C(hosts) are all of them, or None where they are not known."""
     if hosts is None or not about.get("hosts"):
         return []
@@ -106,8 +107,8 @@ def _of_class(options: Mapping[str, Option]) -> Options:
     return {name: _described(option) for name, option in options.items()}
 
 
-def _described(option: Option) -> dict[str, Any]:
-    found: dict[str, Any] = {"type": option.kind, "required": option.required}
+def _described(option: Option) -> Data:
+    found: Data = {"type": option.kind, "required": option.required}
     if option.default is not None:
         found["default"] = option.default
     if option.choices:

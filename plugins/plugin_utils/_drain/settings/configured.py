@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ....module_utils._scheduled_events.core.types import Values
 from ..._core import plain_values
 from ..kinds.registry import kind_of
 
@@ -35,7 +36,7 @@ class Configured:
     """Whether it is accepted for undo only."""
     by_hand: bool
     """Whether an operator says that what it changed was put back by hand."""
-    given: Mapping[str, Any]
+    given: Values
     """Its options, without the defaults of the method."""
     problem: str | None = None
     """What is wrong with a former entry (validation.py)."""
@@ -117,7 +118,7 @@ def _former_problems(item: Any, place: str) -> list[str]:
     return found
 
 
-def _name_problems(entry: Mapping[str, Any], place: str) -> list[str]:
+def _name_problems(entry: Values, place: str) -> list[str]:
     name = entry.get("name")
     if "name" not in entry or (isinstance(name, str) and NAME.fullmatch(name)):
         return []

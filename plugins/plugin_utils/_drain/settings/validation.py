@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ....module_utils._scheduled_events.core.types import Values
 from ....module_utils._scheduled_events.host.machine.daemons import DaemonError, host_and_port
 from ..._core import modules, plain_values
 from ..._core.short_forms import suggestion
@@ -90,7 +91,7 @@ def _folder(kind: str, system: str, folders: Sequence[str]) -> str | None:
     return "" if kind_of(kind).runs_on_vm(system) else catalogue.folder_of(kind, system, folders, catalogue.TO_DRAIN)
 
 
-def _options(entry: Mapping[str, Any], known: catalogue.Options | None, places: Sequence[str], hosts: Sequence[str] | None) -> list[str]:
+def _options(entry: Values, known: catalogue.Options | None, places: Sequence[str], hosts: Sequence[str] | None) -> list[str]:
     if known is None:
         return []  # an operator's own method need not describe its options
     if taken := [key for key in known if key in OF_ANY_METHOD]:
@@ -116,12 +117,12 @@ def _options(entry: Mapping[str, Any], known: catalogue.Options | None, places: 
 
 def _wrong_addresses(key: str, given: Any, default: Any) -> list[str]:
     """Return what is wrong with one address or several. Each must have the form of the default; an operator's own method may have none."""
-    like = next(iter(_texts(default)), "")
+    like = next(iter(texts_of(default)), "")
     words = f"is no address of a daemon; it must be like {like or 'HOST:PORT or http://HOST:PORT'}, without user, path or query."
-    return [f"{key}: {address.rpartition('@')[2][:LONGEST]!r} {words}" for address in _texts(given) if not _is_address(address, like)]
+    return [f"{key}: {address.rpartition('@')[2][:LONGEST]!r} {words}" for address in texts_of(given) if not _is_address(address, like)]
 
 
-def _texts(given: Any) -> list[str]:
+def texts_of(given: Any) -> list[str]:
     """Return the texts of an option: one, a list of them, or the values of a mapping."""
     return [given] if isinstance(given, str) else plain_values.texts(list(given.values()) if isinstance(given, Mapping) else given)
 
@@ -136,7 +137,7 @@ def _is_address(given: str, like: str = "HOST:PORT") -> bool:
     return BLANK.search(given) is None and (not like or given_form == form)
 
 
-def _fits(value: Any, about: Mapping[str, Any]) -> bool:
+def _fits(value: Any, about: Values) -> bool:
     kind = str(about.get("type"))
     if kind not in FORMS or not FORMS[kind](value):
         return False
@@ -187,6 +188,7 @@ FORMS: Mapping[str, Callable[[Any], bool]] = {
     "texts": lambda value: _is_list(value) and all(isinstance(item, str) and item for item in value),
     "wholes": lambda value: _is_list(value) and all(WHOLE.fullmatch(str(item)) for item in value),
     "command": _is_command,
+    "counts": lambda value: all(map(_is_whole, value.values())) if isinstance(value, Mapping) else _is_whole(value),
     "mapping": lambda value: isinstance(value, Mapping) and all(isinstance(item, str) for item in value.values()),
     "task_file": lambda value: isinstance(value, str) and bool(value),
 }
@@ -211,9 +213,7 @@ def wrong_former(former: Any, folders: Iterable[str], places: Iterable[str], hos
     return found
 
 
-def _former(
-    kind: str, given: Mapping[str, Any], known: Mapping[str, catalogue.Options | None], places: Sequence[str], hosts: Sequence[str] | None
-) -> str | None:
+def _former(kind: str, given: Values, known: Mapping[str, catalogue.Options | None], places: Sequence[str], hosts: Sequence[str] | None) -> str | None:
     by_hand = plain_values.flag(given.get("by_hand")) is True
     if kind not in known and not by_hand:
         return f"there is no method {kind}; there are {', '.join(sorted(known))}, and those in drain_methods_path. Correct it, or say by_hand: true."
@@ -230,7 +230,7 @@ def _former(
     return f"{unknown[0]} Correct it, or say by_hand: true." if unknown else None
 
 
-def _former_options(given: Mapping[str, Any], known: catalogue.Options, by_hand: bool) -> str | None:
+def _former_options(given: Values, known: catalogue.Options, by_hand: bool) -> str | None:
     kind, may = str(given["method"]), f"Options: {', '.join(known) or 'none'}."
     for key in map(str, given):
         if key not in RESERVED and key not in known:

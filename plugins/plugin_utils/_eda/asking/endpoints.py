@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ....module_utils._scheduled_events.core.argument_specs import API_VERSIONS
+from ....module_utils._scheduled_events.core.types import Values
 from ....module_utils._scheduled_events.imds.transport import split_endpoint
 
 # Each of them has a thread while it is asked.
@@ -37,7 +38,7 @@ class Options(NamedTuple):
     request_timeout: float
 
 
-def read_options(arguments: Mapping[str, Any]) -> Options:
+def read_options(arguments: Values) -> Options:
     """Return the options of the source. Raise ValueError with what is wrong."""
     wrong = [str(key) for key in arguments if key not in KEYS + FOREIGN_KEYS]
     if wrong:
@@ -75,7 +76,7 @@ def _endpoint(entry: Any) -> Endpoint:
     return Endpoint(split_endpoint(endpoint)[0], {"name": name, "vm_id": None, "resource_id": None if resource_id is None else str(resource_id)})
 
 
-def _seconds(arguments: Mapping[str, Any], key: str, default: float, least: float) -> float:
+def _seconds(arguments: Values, key: str, default: float, least: float) -> float:
     try:
         seconds = float(arguments.get(key, default))
     except (TypeError, ValueError):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ....module_utils._scheduled_events.core.clock import Clock
 from ....module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ....module_utils._scheduled_events.core.types import Data
 from ....module_utils._scheduled_events.imds.client import Client
 from ....module_utils._scheduled_events.imds.document import Document, Event
 from ....module_utils._scheduled_events.imds.transport import LocalTransport, Transport
@@ -27,7 +28,7 @@ LONGEST_PAUSE = 60.0
 class Told(NamedTuple):
     """The messages after one request, and the seconds until the next one."""
 
-    messages: list[dict[str, Any]]
+    messages: list[Data]
     pause: float
 
 

@@ -8,8 +8,8 @@ Microsoft.ResourceNotifications.MaintenanceResources.ScheduledEventEmitted, with
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from ....module_utils._scheduled_events.core.types import Values
 from ....module_utils._scheduled_events.watch.changes import CHANGED, GONE, LISTED
 from . import deliveries, texts
 from .shape import EVENT_GRID, Reading, Shape, from_wire, shaped
@@ -22,18 +22,18 @@ CHANGES = {"scheduled": LISTED, "started": CHANGED, "completed": GONE, "canceled
 ID_PLACES = (("resourceId",), ("id",), ("armResource", "id"))
 
 
-def kind_of(message: Mapping[str, Any]) -> str:
+def kind_of(message: Values) -> str:
     """Return the type of an Event Grid message, in lower case: its schema has it in eventType, CloudEvents in type."""
     kind = message.get("eventType", message.get("type"))
     return kind.lower() if isinstance(kind, str) else ""
 
 
-def is_event_grid(message: Mapping[str, Any]) -> bool:
+def is_event_grid(message: Values) -> bool:
     """Return whether it claims to be about maintenance, or to be Event Grid's first message to a new subscriber."""
     return kind_of(message).startswith(PUBLISHERS) or kind_of(message) == VALIDATION
 
 
-def read_event_grid(message: Mapping[str, Any]) -> Reading:
+def read_event_grid(message: Values) -> Reading:
     """Return one shape for each EventId. Raise ValueError with the reason if it is not readable."""
     if kind_of(message) == VALIDATION:
         raise ValueError("Event Grid asks whether this subscriber wants its messages, which a webhook of Event-Driven Ansible cannot answer; use Service Bus")
@@ -53,7 +53,7 @@ def read_event_grid(message: Mapping[str, Any]) -> Reading:
     return Reading([_merged(shapes) for shapes in events.values()], len(found) - sum(map(len, events.values())))
 
 
-def sender_of(message: Mapping[str, Any]) -> str | None:
+def sender_of(message: Values) -> str | None:
     """Return the VM that the message is about as far as it tells, else its topic: all messages of a subscription have the same topic."""
     for value in (message.get("subject"), texts.member(message, "data", "resourceInfo", "id")):
         if isinstance(value, str) and value.strip("/"):
@@ -72,7 +72,7 @@ def _each_once(lists: list[list[str]]) -> list[str]:
     return list(dict.fromkeys(value for values in lists for value in values))[: texts.MOST_NAMES]
 
 
-def _shape(message: Mapping[str, Any], resource: Mapping[str, Any]) -> Shape:
+def _shape(message: Values, resource: Values) -> Shape:
     properties = texts.member(resource, "properties") or texts.member(resource, "armResource", "properties")
     event = from_wire(properties)
     ids = (texts.resource_id(texts.member(resource, *place)) for place in ID_PLACES)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ....module_utils._scheduled_events.core.argument_specs import API_VERSIONS
 from ....module_utils._scheduled_events.core.errors import ScheduledEventsError
 from ....module_utils._scheduled_events.core.printable_text import printable
+from ....module_utils._scheduled_events.core.types import Data
 from ....module_utils._scheduled_events.imds.document import EVENT_FIELDS, parse_document
 from ....module_utils._scheduled_events.watch.message import ID_DIGITS, VM_FIELDS, source_of
 from . import texts
@@ -24,7 +25,7 @@ UNKNOWN = "unknown"
 # A report about messages that were not passed on.
 DROPPED = "dropped"
 
-Shape = dict[str, Any]
+Shape = Data
 
 
 class Reading(NamedTuple):
@@ -99,7 +100,7 @@ ENDPOINT_PREFIX = "maintenance.azure.endpoint."
 ENDPOINT_TYPES = {ENDPOINT_PREFIX + change: change for change in (FAILING, ANSWERING)}
 
 
-def endpoint_message(change: str, vm: Mapping[str, str | None], problem: str | None, noticed_at: str) -> dict[str, Any]:
+def endpoint_message(change: str, vm: Mapping[str, str | None], problem: str | None, noticed_at: str) -> Data:
     """Return the message, in the form of those about events."""
     source = source_of(vm)
     return {
@@ -123,7 +124,7 @@ def endpoint_message(change: str, vm: Mapping[str, str | None], problem: str | N
 WORDS = ("event_type", "event_status", "event_source", "resource_type")
 
 
-def from_wire(raw: Any) -> dict[str, Any]:
+def from_wire(raw: Any) -> Data:
     """Read an event with Azure's names of fields, as Event Grid sends it. Raise ValueError with the reason if it is none."""
     if not isinstance(raw, Mapping):
         raise ValueError("it has no event")
@@ -145,7 +146,7 @@ def from_wire(raw: Any) -> dict[str, Any]:
     }
 
 
-def from_keys(event: Any) -> dict[str, Any]:
+def from_keys(event: Any) -> Data:
     """Read an event with the keys of this collection, as a watcher sends it. Raise ValueError with the reason if it is none."""
     if not isinstance(event, Mapping):
         raise ValueError("it has no event")

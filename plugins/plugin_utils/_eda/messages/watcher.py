@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from ....module_utils._scheduled_events.core.types import Values
 from ....module_utils._scheduled_events.watch.message import TYPE_PREFIX, TYPES
 from . import texts
 from .shape import ENDPOINT, ENDPOINT_TYPES, WATCHER, Shape, from_keys, shaped
@@ -13,13 +11,13 @@ from .shape import ENDPOINT, ENDPOINT_TYPES, WATCHER, Shape, from_keys, shaped
 WHOLE = 10**18
 
 
-def is_watcher(message: Mapping[str, Any]) -> bool:
+def is_watcher(message: Values) -> bool:
     """Return whether it claims to be one of this collection's messages."""
     kind = message.get("type")
     return "specversion" in message and isinstance(kind, str) and (kind.startswith(TYPE_PREFIX) or kind in ENDPOINT_TYPES)
 
 
-def read_watcher(message: Mapping[str, Any]) -> Shape:
+def read_watcher(message: Values) -> Shape:
     """Return the shape. Raise ValueError with the reason if it is not readable."""
     kind, data = str(message["type"]), message.get("data")
     common = {
@@ -38,6 +36,6 @@ def read_watcher(message: Mapping[str, Any]) -> Shape:
     return shaped(form=WATCHER, news=True, change=TYPES[kind], document_incarnation=incarnation if known else None, **common, **event)
 
 
-def sender_of(message: Mapping[str, Any]) -> str | None:
+def sender_of(message: Values) -> str | None:
     """Return who says that it sends. It is no proof: a credential for each sender is what proves it."""
     return texts.text(message.get("source"), texts.LONGEST_RESOURCE_ID)

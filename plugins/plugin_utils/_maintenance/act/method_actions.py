@@ -3,30 +3,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..._drain.records.replicas import asked_with
 from ..budget import allocation
 from ..config.settings import Settings
 from ..core import timestamps
 from ..core.actions import Drain, MethodAction, Recover, Undo
+from ..core.model import Host
 from ..decide import deadlines, leases
+from ..decide.leases import Leases
+from ..state.event_state import EventState
 from ..state.participant import Participant
 
 
 class MethodActions:
     """Make the actions of the drain methods, and number the drains of each VM: the drain with the highest number is undone first."""
 
-    def __init__(self, settings: Settings, now: float) -> None:
+    def __init__(self, hosts: Iterable[Host], board: Leases, settings: Settings, now: float) -> None:
+        self._leased = [host for host in hosts if any(not lease.expired for lease in board.others.get(host.name, ()))]
         self._settings = settings
         self._now = now
         self._last_order: dict[str, int] = {}
 
-    def of(self, participant: Participant) -> MethodAction | None:
+    def of(self, event_state: EventState, participant: Participant) -> MethodAction | None:
         """Return the action that the intent of a participant asks for, or None."""
         if not participant.may_act:
             return None
         if participant.intent in ("drain", "verify"):
-            return self._drain(participant)
+            return self._drain(event_state, participant)
         if participant.intent in ("undo", "recover"):
             kind = Undo if participant.intent == "undo" else Recover
             continues = participant.phase == "recovering" or self._is_under_way(participant)
@@ -42,8 +48,8 @@ class MethodActions:
             "reason": participant.why or f"{participant.event.event_type} {participant.event.event_id}",
         }
 
-    def _drain(self, participant: Participant) -> Drain:
-        begins = participant.phase != "draining"
+    def _drain(self, event_state: EventState, participant: Participant) -> Drain:
+        begins = participant.phase != "draining" or participant.waits
         common = self._common(participant)
         # The event as this VM's own document has it: its drain methods and its record must not depend on what another VM answers.
         event = {key: value for key, value in participant.event.values.items() if key != "raw"}
@@ -53,8 +59,17 @@ class MethodActions:
             deadline=timestamps.form(deadlines.deadline(participant, self._settings, self._now, begins=begins)),
             rule=self._rule(participant),
             verify=participant.intent == "verify",
-            continues=not begins or self._is_under_way(participant),
+            continues=participant.phase == "draining" or self._is_under_way(participant),
+            # One whose approval is only announced is still asked: what it says is told.
+            must=deadlines.goes_alone(participant, self._settings, comes=participant.started or participant.approved),
+            away=self._away(event_state, participant),
         )
+
+    def _away(self, event_state: EventState, participant: Participant) -> tuple[Mapping[str, Any], ...]:
+        """Return the targets of VMs that do not count as serving where this VM's methods ask."""
+        taken = [one.host for one in event_state.hit if not one.over and one.decision.drain]
+        others = {host.name: host for host in (*taken, *self._leased) if host.name != participant.host.name}
+        return asked_with(participant.host.targets, (target for host in others.values() for target in host.targets))
 
     def _rule(self, participant: Participant) -> dict[str, Any]:
         """Return the rule as the record keeps it, with the number of the drain."""

@@ -150,7 +150,7 @@ def _alarms(event_state: EventState, settings: Settings) -> dict[str, list[Parti
     # By what each VM itself says: that another one is approved, started, draining or near its deadline hides nothing, and is none of its own.
     # A document that is read once more may only be old.
     said = [one for one in event_state.hit if one.host.name not in event_state.differing]
-    late = [one for one in said if one.listed and not one.coming and one.left is not None and one.left <= near and one.phase in HELD]
+    late = [one for one in said if one.listed and not one.coming and one.left is not None and one.left <= near and (one.phase in HELD or one.waits)]
     if event_state.approved or event_state.started:
         late = [one for one in late if one.decision.approve != "never"]
     elif not any(one.kind not in WAITING for one in event_state.blockers):

@@ -28,6 +28,8 @@ from . import cluster_order
 from .budget import Budget, Tally
 
 OUT_PHASES = ("draining", "drained", "approved", "started", "gone", "recovering")
+# The notice that Azure gives of most events (fact 72): with less than so many seconds none can be held.
+USUAL_NOTICE = 900.0
 # While an event waits for room, the members of its groups are observed this often, in seconds.
 ROOM_CHECK = 15.0
 
@@ -47,14 +49,16 @@ def arrange(event_states: Sequence[EventState], hosts: Iterable[Host], board: Le
         after = _allocate(budget, unit._replace(event_state=served[key]), taken, stuck, board)
         served[key] = with_participants(after.event_state, after.participants)
     budget.taken = taken.why
-    return cluster_order.one_at_a_time(served.values(), budget.of), budget
+    # What VMs that are drained alike are allowed goes by what they list themselves.
+    grouped = {name for name, groups in budget.of.items() if not all(group.alike for group in groups)}
+    return cluster_order.one_at_a_time(served.values(), grouped), budget
 
 
 def no_room(budget: Budget, names: Iterable[str], coming: Mapping[str, str]) -> str | None:
     """Return why these VMs cannot be taken beside all that events need now or soon, or None if there is room."""
     wanted = [name for name in names if name in budget.of]
     taken = Tally(budget.of, {**budget.taken, **{name: why for name, why in coming.items() if name in budget.of and name not in budget.taken}})
-    full = _full(budget, wanted, taken, total=True)
+    full = _full(budget, wanted, taken, total=True, has_waited=False)
     return None if full is None else budgets.text(budget, wanted, full, taken, budgets.BATCH)
 
 
@@ -74,24 +78,38 @@ def involved(settings: Settings, names: set[str]) -> set[str]:
     return found
 
 
-def shown(budget: Budget) -> list[dict[str, Any]]:
+def shown(budget: Budget, settings: Settings) -> list[dict[str, Any]]:
     """Return the groups as the plan shows them: which members are unavailable now, and why."""
     out = {**budget.out, **budget.latest}
     return [
         {
             "name": group.name,
             "members": list(group.members),
-            "max_unavailable": group.limit if group.configured else None,
+            "alike": group.alike,
+            "max_unavailable": group.limit if group.configured or group.alike else None,
             "keep": [one.source for one in group.keep],
             "out": {member: why for member in group.members if (why := out.get(member))},
             "missing": [member for member in group.members if member in budget.missing],
             "held": budgets.unusable(budget, group, ()),
             "disputed": dict(budget.disputed.get(group, {})),
+            "holds_nothing": _holds_nothing(budget, group, settings),
         }
         for group in budget.groups
         # A fleet may have a cluster for every few VMs.
         if not capacity_groups.is_cluster(group) or not out.keys().isdisjoint(group.members) or group in budget.short or group in budget.disputed
     ]
+
+
+def _holds_nothing(budget: Budget, group: Group, settings: Settings) -> str | None:
+    """Return why a group can hold no event of the usual notice, or None: its VMs would be at their deadline when it is first observed."""
+    share, host = max(((deadlines.drain_share(budget.hosts[name], settings), name) for name in group.members if name in budget.hosts), default=(0.0, ""))
+    needed = share + settings.margin + settings.pass_interval
+    if needed <= USUAL_NOTICE:
+        return None
+    whose = f" of {host}" if share > deadlines.LEAST_DRAIN else ""
+    parts = f"{share:.0f} s for a drain{whose}, {settings.margin:.0f} s and {settings.pass_interval:.0f} s between passes"
+    option = "respond_pass_interval" if settings.pass_interval > share else "respond_drain_seconds"
+    return f"{parts} are more than {timestamps.duration(USUAL_NOTICE)}: {budgets.named(group)} hold{'' if group.alike else 's'} no such event; set {option}"
 
 
 # --- Unavailable members ----------------------------------------------------------------------------------------------------------
@@ -119,9 +137,11 @@ def _open(groups: tuple[Group, ...], event_states: Sequence[EventState], observe
                 out.setdefault(participant.host.name, why)
     # A VM that an event made unavailable is not in service, and perhaps not read either; it returns when the event is over.
     stuck = {name: why for name in of if name not in out and (why := _why_stuck(hosts.get(name)))}
-    short = frozenset([group for name in missing for group in of[name]] + [group for group in groups if group.size not in (None, len(group.members))])
+    unread = frozenset(name for name in stuck if name not in hosts or hosts[name].observation is None)
+    few = [group for name in missing for group in of[name]] + [group for group in groups if group.size not in (None, len(group.members))]
+    short = frozenset(group for group in few if not group.alike)
     latest = _latest(hosts.values(), event_states, now)
-    return Budget(groups, of, missing, short, {**out, **stuck}, stuck, latest=latest, hosts=hosts, serving=frozenset(out.keys() - firmly))
+    return Budget(groups, of, missing, short, unread, {**out, **stuck}, stuck, latest=latest, hosts=hosts, serving=frozenset(out.keys() - firmly))
 
 
 def _latest(hosts: Iterable[Host], event_states: Iterable[EventState], now: float) -> dict[str, str | None]:
@@ -143,7 +163,7 @@ def _count_leases(budget: Budget, board: Leases) -> None:
             budget.leased[name] = f"leased by {of_others[0].text}"
         for lease in of_others:
             for group in budget.groups if not lease.expired else ():
-                if lease.groups.get(group.name, group.hash) != group.hash:
+                if not group.alike and lease.groups.get(group.name, group.hash) != group.hash:
                     budget.disputed.setdefault(group, {}).setdefault(name, lease.text)
 
 
@@ -188,22 +208,31 @@ def _why_hit(event_state: EventState, participant: Participant) -> str | None:
 
 
 def is_out(record: Record) -> bool:
-    """Return whether a record counts its VM as unavailable: from the begin of a drain or an approval until recovered, and while changes remain."""
-    return record.phase in OUT_PHASES or record.needs_undo or (record.approving_at is not None and record.phase != "recovered")
+    """Return whether a record counts its VM as unavailable: from the begin of a drain or an approval until recovered, and while changes remain.
+
+    A drain that waits has changed nothing: in a place that it took, the VM that it waits for could not be drained and cured.
+    """
+    in_phase = record.phase in OUT_PHASES and not record.waits
+    return in_phase or record.needs_undo or (record.approving_at is not None and record.phase != "recovered")
 
 
 # --- Requests for a place -------------------------------------------------------------------------------------------------
 
 
 class Unit(NamedTuple):
-    """The VMs of an event that are allocated together: all that it names. If their documents contradict each other, each VM is a unit."""
+    """The VMs of an event that are allocated together: all that it names. If their documents contradict each other, each VM is a unit.
+
+    So is each VM whose drain waits for others to serve: it takes a place only when all others have theirs.
+    """
 
     event_state: EventState
     participants: list[Participant]
 
 
 def _units(event_state: EventState) -> list[Unit]:
-    return [Unit(event_state, [participant]) for participant in event_state.hit] if event_state.divided else [Unit(event_state, event_state.hit)]
+    together = [] if event_state.divided else [participant for participant in event_state.hit if not participant.waits]
+    alone = [participant for participant in event_state.hit if event_state.divided or participant.waits]
+    return [Unit(event_state, participants) for participants in (together, *([one] for one in alone)) if participants]
 
 
 def _wants(budget: Budget, unit: Unit) -> bool:
@@ -240,14 +269,15 @@ def beyond_by_record(participant: Participant) -> bool:
     return participant.record is not None and plain_values.flag(participant.record.rule.get("beyond_capacity")) is True
 
 
-def _goes_anyway(participant: Participant, settings: Settings) -> bool:
-    """Return whether a drain begins at its deadline without room.
+def _goes_anyway(participant: Participant, settings: Settings, full: Group | None = None) -> bool:
+    """Return whether a drain begins at its deadline without room, in the group that is full.
 
     An approval that is only announced in the record is no reason to exceed a budget: its event waits for room, or for its time.
-    An event that only other VMs list drains within capacity, or not at all.
+    An event that only other VMs list drains within capacity, or not at all. What no operator has asked for lets no VM be hit undrained.
     """
-    comes = participant.started or participant.approved or deadlines.out_of_time(participant, settings)
-    return participant.intent == "drain" and comes and not participant.presumed and participant.decision.hold_at_deadline == "drain"
+    goes = deadlines.goes_alone(participant, settings, comes=participant.started or participant.approved)
+    let_it_come = participant.decision.hold_at_deadline != "drain" and (full is None or not full.alike)
+    return participant.intent == "drain" and goes and not participant.presumed and not let_it_come
 
 
 def _is_approved_by_operator(unit: Unit) -> bool:
@@ -259,7 +289,7 @@ def _under_way(unit: Unit) -> bool:
     return any(participant.record is not None and is_out(participant.record) and not participant.over for participant in unit.participants)
 
 
-def _priority(unit: Unit, settings: Settings, now: float) -> tuple[bool, bool, float, str]:
+def _priority(unit: Unit, settings: Settings, now: float) -> tuple[bool, bool, bool, float, str]:
     """Return the sort key of a unit. A unit without a time is served by when it was noticed, so that it does not wait for ever."""
     # The latest time of its VMs: none of them can bring the others forward.
     moment = max((participant.event.not_before for participant in unit.participants if participant.event.not_before is not None), default=None)
@@ -267,7 +297,7 @@ def _priority(unit: Unit, settings: Settings, now: float) -> tuple[bool, bool, f
         noticed = [participant.record.history[0][1] for participant in unit.participants if participant.record and participant.record.history]
         moment = min(noticed, default=now)
     goes = any(_goes_anyway(participant, settings) for participant in unit.participants) or _is_approved_by_operator(unit)
-    return not goes, not _under_way(unit), moment, unit.event_state.key
+    return not goes, not _under_way(unit), any(participant.waits for participant in unit.participants), moment, unit.event_state.key
 
 
 # --- One event after the other -------------------------------------------------------------------------------------------
@@ -279,29 +309,37 @@ def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Lea
     names = _needs(budget, unit)
     unit = _unsure(budget, unit, taken, settings)
     begins = _begins(unit)
-    full = None if _is_approved_by_operator(unit) else _full(budget, names, taken, total=_beyond(unit) and not begins)
+    has_waited = _has_waited(unit, settings)
+    full = None if _is_approved_by_operator(unit) else _full(budget, names, taken, total=_beyond(unit) and not begins, has_waited=has_waited)
     event_id = unit.event_state.event.event_id
     if full is None:
         taken.add(names, f"{event_id} takes it now")
         return unit
     room = _no_room(full, budgets.text(budget, names, full, taken))
-    if anyway := [participant.host.name for participant in unit.participants if _goes_anyway(participant, settings)]:
+    if anyway := [participant.host.name for participant in unit.participants if _goes_anyway(participant, settings, full)]:
         taken.add([name for name in anyway if name in budget.of], f"{event_id} takes it at its deadline")
         room = replace(room, detail=f"{room.detail}; the deadline has passed, so it drains without room and is not approved")
         return _hold(_beyond_capacity(unit, anyway), full, room, board)
     if begins or _approves(unit):
         # Only a unit that fits once the events under way are over may keep others waiting.
-        if _full(budget, names, stuck, total=False) is None:
+        if _full(budget, names, stuck, total=False, has_waited=has_waited) is None:
             taken.add(names, f"kept for {event_id}, which is older")
         return _hold(unit, full, room, board)
-    way_out = f"wait for room in capacity group {full.name!r} to be approved, or for Azure to start it"
+    way_out = f"wait for room in {budgets.place(full)} to be approved, or for Azure to start it"
     return unit._replace(event_state=unit.event_state.with_blocker(replace(room, way_out=way_out)))
 
 
 def _no_room(group: Group, detail: str = "") -> Blocker:
     """Return the blocker of a group without room. The unavailable VMs change from one observation to the next; the reason in the record does not."""
     kind: Kind = "cluster" if capacity_groups.is_cluster(group) else "capacity"
-    return Blocker(kind, f"capacity group {group.name!r} has no room", (group.name,), detail=detail)
+    text = f"too many {budgets.named(group)} are out" if group.alike else f"{budgets.named(group)} has no room"
+    return Blocker(kind, text, (group.name,), detail=detail)
+
+
+def _has_waited(unit: Unit, settings: Settings) -> bool:
+    """Return whether the event has waited so long that VMs which are not read keep it waiting no longer, by the clock of each of its VMs."""
+    noticed = [(one.observed_at, one.record.history[0][1]) for one in unit.participants if one.record and one.record.history]
+    return bool(noticed) and all(now - at > settings.recover_seconds for now, at in noticed)
 
 
 def _beyond_capacity(unit: Unit, anyway: Container[str]) -> Unit:
@@ -324,10 +362,10 @@ def _unsure(budget: Budget, unit: Unit, taken: Tally, settings: Settings) -> Uni
 def _unsure_one(budget: Budget, participant: Participant, taken: Tally, settings: Settings) -> Participant:
     if _goes_anyway(participant, settings) or participant.coming:
         return participant
-    if participant.intent != "drain" or participant.phase != "draining" or not _only_found(participant):
+    if participant.intent != "drain" or participant.phase != "draining" or participant.waits or not _only_found(participant):
         return participant
     name = participant.host.name
-    group = _full(budget, [name] if name in budget.of else [], taken, total=True)
+    group = _full(budget, [name] if name in budget.of else [], taken, total=True, has_waited=False)
     if group is None:
         return participant
     return replace(participant, intent="stay", blocker=replace(_no_room(group), wait=ROOM_CHECK), wait=ROOM_CHECK)
@@ -337,14 +375,13 @@ def _only_found(participant: Participant) -> bool:
     return participant.record is not None and all(method.state in ("found", "undone") for method in participant.record.methods)
 
 
-def _full(budget: Budget, names: Sequence[str], out: Tally, *, total: bool) -> Group | None:
+def _full(budget: Budget, names: Sequence[str], out: Tally, *, total: bool, has_waited: bool) -> Group | None:
     """Return the first group that would have too many unavailable members. An event whose VMs are all unavailable already adds none."""
     for group in dict.fromkeys(group for name in names for group in budget.of[name]):
         wanted = budgets.members(budget, names, group)
         more = any(name not in budget.out or name in budget.serving for name in wanted)
-        together = out.counts[group] + sum(1 for name in wanted if name not in out.why)
-        disputed = budgets.dispute(budget, group, names) is not None
-        if (more or total) and (together > group.limit or group in budget.short or disputed or budgets.unkept(budget, group, wanted, out)):
+        unsure = group in budget.short or budgets.dispute(budget, group, names) is not None
+        if (more or total) and (unsure or budgets.is_full(budget, group, wanted, out, has_waited=has_waited)):
             return group
     return None
 
@@ -360,9 +397,9 @@ def _hold(unit: Unit, group: Group, room: Blocker, board: Leases) -> Unit:
 
 def _wait_for_room(unit: Unit, group: Group, settings: Settings) -> str:
     event_state = unit.event_state
-    left = min((found for participant in unit.participants if (found := deadlines.latest(participant, settings)) is not None), default=None)
-    comes = event_state.decision.hold_at_deadline == "let_it_come" and event_state.decision.drain
-    text = f"wait for room in capacity group {group.name!r}"
+    left = min((found for participant in unit.participants if (found := deadlines.latest_held(participant, settings)) is not None), default=None)
+    comes = event_state.decision.hold_at_deadline == "let_it_come" and event_state.decision.drain and not group.alike
+    text = f"wait for room in {budgets.place(group)}"
     if event_state.decision.drain and not comes and left is not None:
         return f"{text}, or drain without it {f'in {timestamps.duration(left)}' if left > 0 else 'now'}"
     if event_state.left is not None:
@@ -374,6 +411,6 @@ def _hold_one(participant: Participant, room: Blocker, check: float, settings: S
     begun = participant.record is not None and is_out(participant.record)
     if not participant.ok or begun or participant.beyond_capacity or participant.intent not in ("drain", "none"):
         return participant
-    last = deadlines.latest(participant, settings)
+    last = deadlines.latest_held(participant, settings)
     wait = check if last is None or last <= 0 else min(check, last)
     return replace(participant, intent="none", blocker=participant.hold or replace(room, wait=wait), reason=room.detail, wait=wait)

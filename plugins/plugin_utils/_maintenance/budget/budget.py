@@ -44,7 +44,9 @@ class Budget:
     of: dict[str, list[Group]] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
     short: frozenset[Group] = frozenset()
-    """Groups with members that are not in this run, or with fewer members than their configured size."""
+    """Groups with members that are not in this run, or with fewer members than their configured size. None of them is derived."""
+    unread: frozenset[str] = frozenset()
+    """Members that were not read, or are not in this run. In a derived group they keep no event waiting for long."""
     out: dict[str, str] = field(default_factory=dict)
     """Members that are unavailable now, before any action of this plan."""
     stuck: dict[str, str] = field(default_factory=dict)
@@ -62,6 +64,30 @@ class Budget:
     """Groups for which another run, active on a VM, declares other members: the other run, by that VM."""
     taken: dict[str, str] = field(default_factory=dict)
     """Members that are unavailable, leased by other runs, or needed by an event: an upgrade counts all of them, because events go first."""
+
+
+def is_full(budget: Budget, group: Group, wanted: Sequence[str], out: Tally, *, has_waited: bool) -> bool:
+    """Return whether a group has no room for these members. C(has_waited) says that their event has waited as long as for VMs that may come back."""
+    if not group.alike:
+        return out.counts[group] + sum(1 for name in wanted if name not in out.why) > group.limit or unkept(budget, group, wanted, out) is not None
+    # Azure takes the VMs of one event together, so one event may take more than the limit where no other member is out.
+    others = _alike_out(budget, group, wanted, out, has_waited=has_waited)
+    return bool(others) and len(others) + len(wanted) > group.limit
+
+
+def _alike_out(budget: Budget, group: Group, wanted: Container[str], out: Tally, *, has_waited: bool) -> list[str]:
+    """Return the members of a derived group that are unavailable, beside those that are wanted."""
+    return [name for name in group.members if name in out.why and name not in wanted and not (has_waited and name in budget.unread)]
+
+
+def named(group: Group) -> str:
+    """Return what a group is called in a sentence."""
+    return f"VMs that are drained alike ({group.alike})" if group.alike else f"capacity group {group.name!r}"
+
+
+def place(group: Group) -> str:
+    """Return where there must be room."""
+    return "the group of VMs that are drained alike" if group.alike else named(group)
 
 
 def unkept(budget: Budget, group: Group, wanted: Iterable[str], out: Tally) -> str | None:
@@ -102,6 +128,11 @@ def text(budget: Budget, names: Sequence[str], group: Group, taken: Tally, who: 
     if (held := unusable(budget, group, names)) is not None:
         return held
     own = members(budget, names, group)
+    if group.alike:
+        others = [f"{name} ({taken.why[name]})" for name in _alike_out(budget, group, own, taken, has_waited=False)]
+        is_out = f"{len(others)} of {len(group.members)} {named(group)} {'is' if len(others) == 1 else 'are'} out already or next: {some(others, SHOWN)}"
+        advice = "; run it for all of them" if not budget.missing.isdisjoint(group.members) else ""
+        return f"{is_out}; at most {group.limit} at once{advice}"
     if taken.counts[group] + sum(1 for name in own if name not in taken.why) <= group.limit:
         return _keep_text(group, unkept(budget, group, own, taken) or "", own, taken)
     start = f"capacity group {group.name!r} lets {group.rule} be unavailable"

@@ -1,7 +1,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
-"""Who begins to drain alone: one VM of a cluster in an iteration, even where no room is needed: at a deadline, or when an operator approves.
+"""Who begins to drain alone: one VM of a cluster in an iteration, and one of those that ask the same balancer, even where no room is needed.
 
-Two that ask their cluster at the same moment whether it can do without them may both get a yes. The second one asks after the first has left.
+Two that ask at the same moment whether others can do without them may both get a yes. The second one asks after the first has left.
 """
 
 from __future__ import annotations
@@ -12,48 +12,66 @@ from dataclasses import replace
 from ..config import capacity_groups
 from ..config.settings import Settings
 from ..core.blocker import Blocker
+from ..core.model import Host
+from ..decide import deadlines
 from ..state.event_state import EventState, with_participants
 from ..state.participant import Participant
 
 
 def one_begins(event_states: Iterable[EventState], settings: Settings) -> list[EventState]:
-    """Let all but the first VM of a cluster wait for the next iteration. A VM that cannot act now, for want of a lease, keeps no other waiting.
+    """Let all but the first VM that asks at one place wait for the next iteration. A VM that cannot act now, for want of a lease, keeps no other waiting.
 
     The first is one that this pass has asked least often: a VM that is asked and never says that it drains, as one that lies, does not go first for ever.
     Of several it is one whose event another VM lists, too: one that made its event up and hangs would take much of the time before the others' deadlines.
     """
     served = list(event_states)
-    groups: dict[str, list[str]] = {}
+    clusters: dict[str, list[str]] = {}
     for group in settings.capacity:
         if capacity_groups.is_cluster(group):
             for member in group.members:
-                groups.setdefault(member, []).append(group.name)
-    if not groups:
-        return served
+                clusters.setdefault(member, []).append(group.name)
     begin = [
-        (one.host.drains_asked, not any(host.name != one.host.name for host in event_state.seen.listed_by), one.host)
+        (one.host.drains_asked, not any(host.name != one.host.name for host in event_state.seen.listed_by), one.host, places)
         for event_state in served
+        # What another run takes begins there, and keeps nothing waiting here.
+        if event_state.ours
         for one in event_state.participants
-        if one.host.name in groups and _begins(one)
+        if _begins(one) and (places := _places(one, clusters, settings))
     ]
     first: dict[str, str] = {}
-    for _asked, _alone, host in sorted(begin, key=lambda one: one[:2]):
-        if all(first.get(group, host.name) == host.name for group in groups[host.name]):
-            first.update(dict.fromkeys(groups[host.name], host.name))
-    return [_serve(event_state, groups, first, settings.check_interval) for event_state in served]
+    waiting: set[str] = set()
+    for _asked, _alone, host, places in sorted(begin, key=lambda one: one[:2]):
+        if all(first.get(place, host.name) == host.name for place in places):
+            first.update(dict.fromkeys(places, host.name))
+        else:
+            waiting.add(host.name)
+    return [_serve(event_state, waiting, settings.check_interval) for event_state in served] if waiting else served
 
 
-def _serve(event_state: EventState, groups: dict[str, list[str]], first: dict[str, str], wait: float) -> EventState:
-    waiting = []
-    for participant in event_state.participants:
-        name = participant.host.name
-        if name in groups and _begins(participant) and any(first.get(group) != name for group in groups[name]):
-            waiting.append(replace(participant, may_act=False, wait=wait if participant.wait is None else min(wait, participant.wait)))
-    return with_participants(event_state, waiting) if waiting else event_state
+def _places(participant: Participant, clusters: dict[str, list[str]], settings: Settings) -> list[str]:
+    """Return where a VM asks: in its clusters, and at its balancers, while it waits for an answer at all."""
+    asks = not deadlines.goes_alone(participant, settings, comes=participant.coming)
+    return [*clusters.get(participant.host.name, ()), *(_asked_at(participant.host) if asks else ())]
+
+
+def _asked_at(host: Host) -> list[str]:
+    return sorted({f"{target.kind} {place}" for target in host.targets for place in target.asked_at})
+
+
+def _serve(event_state: EventState, waiting: Container[str], wait: float) -> EventState:
+    late = [one for one in event_state.participants if one.host.name in waiting and _begins(one)]
+    later = [replace(one, may_act=False, wait=wait if one.wait is None else min(wait, one.wait)) for one in late]
+    return with_participants(event_state, later) if later else event_state
 
 
 def _begins(participant: Participant) -> bool:
-    return participant.intent == "drain" and participant.may_act and participant.ok and participant.phase != "draining"
+    return participant.intent == "drain" and participant.may_act and participant.ok and not _has_begun(participant)
+
+
+def _has_begun(participant: Participant) -> bool:
+    """Return whether nothing is left to ask. A method that has only found something, of a run that was killed, may have set nothing: it asks again."""
+    record = participant.record
+    return record is not None and record.phase == "draining" and not record.waits and all(method.state != "found" for method in record.methods)
 
 
 # --- Drains for events that only other VMs list --------------------------------------------------------------------------

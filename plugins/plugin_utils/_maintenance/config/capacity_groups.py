@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ....module_utils._scheduled_events.core.types import Data, Values
 from ..._core import plain_values
 from ..._core.short_forms import some
 from ..._core.wrong_input import WrongInput, refuse_unknown
@@ -20,7 +21,7 @@ from ..core.model import Host
 PLACES = ("zone", "fault_domain", "update_domain", "location", "scale_set")
 FIELDS = ("name", "vm_name", "labels", *PLACES)
 # Each expression is tried on these when it is loaded: on no member, and on one with a text in each field.
-MEMBER_PROBE: dict[str, Any] = {**dict.fromkeys(FIELDS, "text"), "labels": {}}
+MEMBER_PROBE: Data = {**dict.fromkeys(FIELDS, "text"), "labels": {}}
 PROJECTIONS = ("projection", "filter_projection")
 
 
@@ -36,7 +37,7 @@ class Keep:
             if found is not None and not isinstance(found, bool):
                 raise ExpressionError(f"must be true or false, such as length([?zone=='1']) >= `1`; on {len(members)} members it is {found!r}")
 
-    def _check_fields(self, parsed: Mapping[str, Any]) -> None:
+    def _check_fields(self, parsed: Values) -> None:
         if outside := root_fields(parsed):
             raise ExpressionError(f"names {outside[0]!r} outside of [...], and what is asked is a list of members", self._place(outside[0]))
         for name in _member_fields(parsed):
@@ -46,7 +47,7 @@ class Keep:
     def _place(self, name: str) -> int | None:
         return self.source.find(name) + 1 or None
 
-    def holds(self, members: list[dict[str, Any]]) -> bool:
+    def holds(self, members: list[Data]) -> bool:
         """Return whether the condition is true. An expression that cannot be evaluated on these members is not."""
         try:
             return search(self._compiled, members) is True
@@ -60,19 +61,19 @@ def broken(conditions: Iterable[Keep], hosts: Iterable[Host]) -> str | None:
     return next((condition.source for condition in conditions if not condition.holds(members)), None)
 
 
-def _member_of(host: Host) -> dict[str, Any]:
+def _member_of(host: Host) -> Data:
     about = host.observation.about if host.observation else {}
     places = {key: plain_values.text(about.get(key)) for key in PLACES}
     return {"name": host.name, "vm_name": host.observation.vm_name if host.observation else None, "labels": host.labels, **places}
 
 
-def _is_the_list(node: Mapping[str, Any]) -> bool:
+def _is_the_list(node: Values) -> bool:
     if node.get("type") == "flatten":
         return all(_is_the_list(child) for child in node.get("children") or [])
     return node.get("type") in ("identity", "current")
 
 
-def _member_fields(node: Mapping[str, Any]) -> list[str]:
+def _member_fields(node: Values) -> list[str]:
     """Return the names that are looked up in a member: those after the list itself, in its filter and after it."""
     children = [child for child in node.get("children") or [] if isinstance(child, Mapping)]
     if node.get("type") in PROJECTIONS and children and _is_the_list(children[0]):
@@ -98,6 +99,8 @@ class Group:
     """Conditions on the members that stay in service."""
     size: int | None = None
     """The number of members, if configured: a part of an inventory names fewer."""
+    alike: str = ""
+    """Of a derived group, in words what is the same for all of its members (alike_groups.py); empty for any other."""
 
     @property
     def hash(self) -> str:
@@ -204,7 +207,7 @@ def clusters_of(drain_methods: Any) -> list[str]:
     return list(dict.fromkeys(name for name in found if name))
 
 
-def cluster_members(drain_methods: Mapping[str, Any]) -> dict[str, list[str]]:
+def cluster_members(drain_methods: Values) -> dict[str, list[str]]:
     """Return by cluster the hosts that name it, from the drain methods of every host."""
     found: dict[str, list[str]] = {}
     for host, methods in drain_methods.items():

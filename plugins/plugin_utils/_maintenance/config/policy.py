@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ....module_utils._scheduled_events.core.types import Data, Values
 from ..._core import plain_values
 from ..._core.short_forms import suggestion
 from ..._core.wrong_input import WrongInput, refuse_unknown
 from ..core.expression import HURTS, SHORT_PAUSE, SHORT_PAUSE_HURTS, Expression, ExpressionError, load_condition
 from .windows import Windows, load_windows
 
-NAMED: dict[str, list[dict[str, Any]]] = {
+NAMED: dict[str, list[Data]] = {
     # No VM is interrupted undrained; a database whose others wait for it is so even for seconds.
     "default": [
         {"name": "short pause that hurts", "when": HURTS, "drain": True, "approve": "after_drain"},
@@ -51,7 +52,7 @@ class Decision:
     hold_at_deadline: str = "drain"
     problem: str | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Data:
         """Return the part that a record keeps."""
         return {"name": self.name, "drain": self.drain, "approve": self.approve}
 
@@ -66,7 +67,7 @@ class Rule:
 
     decision: Decision
     when: Expression | None
-    source: dict[str, Any]
+    source: Data
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Policy:
 
     rules: tuple[Rule, ...]
 
-    def decide(self, event: Mapping[str, Any], *, short_pause_hurts: bool = False) -> Decision:
+    def decide(self, event: Values, *, short_pause_hurts: bool = False) -> Decision:
         """Return the decision about the event for a VM. A rule that fails on the event holds it, with the reason."""
         values = {**event, SHORT_PAUSE_HURTS: short_pause_hurts}
         for rule in self.rules:
@@ -130,7 +131,7 @@ def _rule(given: Any, place: int) -> Rule:
     return Rule(_decision(source, place, label), when, source)
 
 
-def label_of(source: Mapping[str, Any], place: int) -> str:
+def label_of(source: Values, place: int) -> str:
     """Return how messages name a rule: by its place, and by its name if it has one."""
     return f"rule {place} of the policy" + (f" ({source['name']!r})" if source.get("name") else "")
 
@@ -143,11 +144,11 @@ def _when(source: Any, label: str) -> Expression | None:
     return load_condition(Expression, source, f"{label}: when")
 
 
-def _decision(source: dict[str, Any], place: int, label: str) -> Decision:
+def _decision(source: Data, place: int, label: str) -> Decision:
     drain = plain_values.flag(source.get("drain"))
     if drain is None:
         raise WrongInput(f"{label}: drain must be true or false, not {source.get('drain')!r}")
-    chosen: dict[str, Any] = {}
+    chosen: Data = {}
     for key, choices in CHOICES.items():
         if key in source or key == "approve":
             if source.get(key) not in choices:
@@ -166,7 +167,7 @@ def _decision(source: dict[str, Any], place: int, label: str) -> Decision:
     return Decision(name=name, drain=drain, drain_at=_drain_at(source, label), **chosen)
 
 
-def _drain_at(source: dict[str, Any], label: str) -> float | str | None:
+def _drain_at(source: Data, label: str) -> float | str | None:
     given = source.get("drain_at")
     if given is None or given == "now":
         return given

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 
+from ....module_utils._scheduled_events.core.types import Data
 from ....module_utils._scheduled_events.journal.history_limits import MOST, Limits
 from ....module_utils._scheduled_events.lease.lease_schema import KINDS
 from ....module_utils._scheduled_events.lease.lease_time import LEASE
@@ -17,6 +18,7 @@ from ..._core.short_forms import suggestion
 from ..._core.wrong_input import WrongInput
 from ..._settings.renamed import refused_settings
 from ..core.blocker import Blocker
+from .alike_groups import load_alike
 from .capacity_groups import Group, load_clusters
 from .capacity_groups import load as load_groups
 from .start_when import Pause, answer, load_pause
@@ -89,9 +91,11 @@ class Settings:
     retired: tuple[str, ...] = ()
     """VMs that will not come back (lower case) and hold nothing up. Only the controller retires a VM, never the VM's own answer."""
     capacity: tuple[Group, ...] = ()
-    """Groups of which only a limited number of VMs may be unavailable at once: those declared, and one for each cluster."""
+    """Groups of which only a limited number of VMs may be unavailable at once: those declared, those of clusters, and those of VMs that are drained alike."""
     clusters: None = None
     """The hosts of each cluster that drain methods name, as loaded; they are in C(capacity) then."""
+    alike: None = None
+    """The groups of VMs that are drained alike, as loaded, or whether they are to be derived; they are in C(capacity) then, too."""
     run: Run = Run()
     """The run that takes the actions, for its leases."""
     paused: Pause | None = None
@@ -112,6 +116,7 @@ OWN_OPTIONS = {
         name: f"respond_{name}"
         for name in ("allow_empty", "capacity", "drain_seconds", "history", "min_answered", "only_events", "pass_interval", "paused", "retired")
     },
+    "alike": "respond_capacity_alike",
     "unmanaged": "respond_unmanaged",
     "has_health": "respond_health",
     "notify": "respond_notify_tasks",
@@ -134,7 +139,7 @@ def load(value: Any) -> Settings:
     if not isinstance(value, Mapping):
         raise WrongInput(f"settings must be a dictionary, not {plain_values.kind(value)}")
     known = {one.name: one.default for one in fields(Settings)}
-    result: dict[str, Any] = {}
+    result: Data = {}
     for key, given in value.items():
         name = plain_values.text(key) or ""
         if name not in known:
@@ -146,6 +151,8 @@ def load(value: Any) -> Settings:
             result[name] = SPECIAL[name](given) if name in SPECIAL else _checked(name, given, known[name])
     if clustered := load_clusters(result.pop("clusters", None), result.get("capacity", ())):
         result["capacity"] = (*result.get("capacity", ()), *clustered)
+    if alike := load_alike(result.pop("alike", None)):
+        result["capacity"] = (*result.get("capacity", ()), *alike)
     return Settings(**result)
 
 
@@ -216,6 +223,7 @@ def _names(given: Any) -> tuple[str, ...]:
 
 
 SPECIAL: dict[str, Callable[[Any], Any]] = {
+    "alike": lambda given: given,
     "capacity": load_groups,
     "clusters": lambda given: given,
     "history": partial(load_limits, "respond_history"),

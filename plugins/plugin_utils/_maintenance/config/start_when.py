@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
+from ....module_utils._scheduled_events.core.types import Values
 from ..._core import plain_values
 from ..._core.short_forms import suggestion
 from ..._core.wrong_input import WrongInput
@@ -129,7 +130,7 @@ def _error(text: str) -> WrongInput:
     return WrongInput(f"respond_start_when{text}. {WRITE}")
 
 
-def _known(source: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
+def _known(source: Values, keys: Sequence[str], where: str) -> None:
     if unknown := [f"{key}{suggestion(key, keys)}" for key in sorted(source) if key not in keys]:
         raise _error(f"{where} has the unknown key {', '.join(unknown)}; there are {', '.join(keys)}")
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ....module_utils._scheduled_events.core.types import Values
 from ....module_utils._scheduled_events.lease.lease_time import LEAST_LEASE, LONGEST_LEASE, WHY_LEAST
 from ..._core import plain_values
 from ..._core.wrong_input import WrongInput
@@ -47,7 +48,7 @@ def refuse_out_of_bounds(settings: Settings) -> None:
         _refuse(name, getattr(settings, name), lambda: settings.rehearsal, OWN_OPTIONS.get(name) or f"respond_timing: {name}")
 
 
-def seconds_of_batch(settings: Settings, leases: Mapping[str, Any], step_seconds: float | None) -> float:
+def seconds_of_batch(settings: Settings, leases: Values, step_seconds: float | None) -> float:
     """Return how long the first leases of a batch last: as its option says, or, for a step of an upgrade, as long as the step and one action.
 
     C(leases) has the options that say how long VMs are leased, by their names. Raise WrongInput for a time that is out of its bounds.
@@ -59,7 +60,7 @@ def seconds_of_batch(settings: Settings, leases: Mapping[str, Any], step_seconds
     return found if step_seconds is None else min(step_seconds + settings.lease_seconds, LONGEST_LEASE)
 
 
-def wrong_leases(given: Mapping[str, Any], variables: Mapping[str, Any], template: Callable[[Any], Any]) -> str | None:
+def wrong_leases(given: Values, variables: Values, template: Callable[[Any], Any]) -> str | None:
     """Return what is wrong with the seconds of leases, by the names of their options. Only one that is too short needs the setting respond_timing."""
     try:
         for option, seconds in given.items():

@@ -13,6 +13,7 @@ from datetime import date, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import Any
 
+from ....module_utils._scheduled_events.core.types import Data
 from ..._core import plain_values
 from ..._core.short_forms import some, suggestion
 from ..._core.wrong_input import WrongInput
@@ -119,7 +120,7 @@ def _opening(windows: Windows, window: Window, start: float) -> float | None:
     return next((at for day in days if window.begins_on(day) for at in window.beginnings(day) if at >= start and are_open(windows, at)), None)
 
 
-def summary(windows: Windows, now: float) -> dict[str, Any] | None:
+def summary(windows: Windows, now: float) -> Data | None:
     """Return the windows of an event for operators: in words, whether they are open, and when that changes, or None without any."""
     if not windows:
         return None

@@ -6,9 +6,11 @@ They are in the lowest folder, because C(decide) makes actions as C(act) does, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from typing import ClassVar
+
+from ....module_utils._scheduled_events.core.types import Data, Values
 
 # Of a field whose key is left out while the field has its default.
 OPTIONAL = {"optional": True}
@@ -32,7 +34,7 @@ class AcquireLease(Action):
     """Acquire the lease of one VM for one event or upgrade."""
 
     name: ClassVar[str] = "acquire"
-    lease: Mapping[str, Any]
+    lease: Values
     expired: list[str]
     """File names of expired leases, which are removed with it."""
 
@@ -42,7 +44,7 @@ class ReleaseLease(Action):
     """Release a lease of this run, or remove expired leases of other runs."""
 
     name: ClassVar[str] = "release"
-    lease: Mapping[str, Any]
+    lease: Values
     expired: list[str]
 
 
@@ -51,11 +53,11 @@ class WriteRecord(Action):
     """Write what is new about an event to its record."""
 
     name: ClassVar[str] = "write"
-    changes: Mapping[str, Any]
+    changes: Values
     stamp: list[str]
     """Keys that get the VM's own time."""
-    event: Mapping[str, Any] | None
-    lease: Mapping[str, Any] | None
+    event: Values | None
+    lease: Values | None
     """The lease under which it is written; None if it needs none."""
     expected_revision: int | None = field(default=None, metadata=OPTIONAL)
     """The revision that the record must have, 0 for a record that must not exist, None for any."""
@@ -66,11 +68,11 @@ class RestoreRecord(Action):
     """Write a lost record back, from its replica on another VM."""
 
     name: ClassVar[str] = "write"
-    restore: Mapping[str, Any]
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    restore: Values
+    changes: Values = field(default_factory=dict)
     stamp: list[str] = field(default_factory=list)
     event: None = None
-    lease: Mapping[str, Any] | None = field(default=None, metadata=OPTIONAL)
+    lease: Values | None = field(default=None, metadata=OPTIONAL)
     expected_revision: int = 0
 
 
@@ -82,14 +84,14 @@ class Approve(Action):
     event_ids: list[str]
     approve_for: list[str]
     """The names of all VMs that the events hit."""
-    lease: Mapping[str, Any] | None
+    lease: Values | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodAction(Action):
     """An action of the drain methods of a VM, under the VM's lease."""
 
-    lease: Mapping[str, Any] | None
+    lease: Values | None
     keeper: str | None = field(default="", metadata=OPTIONAL)
     """The VM that keeps the replica of the record: None if no VM can, empty if no replica is needed."""
 
@@ -99,10 +101,14 @@ class Drain(MethodAction):
     """Drain a VM, or verify that it is still drained."""
 
     name: ClassVar[str] = "drain"
-    event: Mapping[str, Any]
+    event: Values
     deadline: str
-    rule: Mapping[str, Any]
+    rule: Values
     verify: bool
+    must: bool = field(default=False, metadata=OPTIONAL)
+    """Whether a method begins whoever else serves: there is no time to wait, or an operator wants it."""
+    away: Sequence[Values] = field(default=(), metadata=OPTIONAL)
+    """The targets of VMs that do not count as serving: other runs have leased them, or the event takes them, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,9 +140,9 @@ class Notify(Action):
 
     name: ClassVar[str] = "notify"
     phase: str
-    changes: Mapping[str, Any]
+    changes: Values
     """What is written to the record when they have run."""
-    failed: Mapping[str, Any]
+    failed: Values
     """What is written to it when they have failed."""
 
 
@@ -156,7 +162,7 @@ class MarkProgress(Action):
     name: ClassVar[str] = "mark_progress"
     upgrade: str
     state: str
-    lease: Mapping[str, Any] | None
+    lease: Values | None
 
 
 KINDS = (AcquireLease, ReleaseLease, WriteRecord, RestoreRecord, Approve, Drain, Undo, Recover, Replicate, Notify, Prune, MarkProgress)
@@ -167,7 +173,7 @@ def keys(kind: type[Action]) -> dict[str, bool]:
     return {"host": True, "action": True, **{one.name: not one.metadata for one in fields(kind)}}
 
 
-def serialise(action: Action) -> dict[str, Any]:
+def serialise(action: Action) -> Data:
     """Return the dictionary of an action, as the roles read it."""
     values = {one.name: getattr(action, one.name) for one in fields(action) if not one.metadata or getattr(action, one.name) != one.default}
     return {"host": action.host, "action": action.name, **values}

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
+from ....module_utils._scheduled_events.core.types import Data
 from . import timestamps
 
 # All kinds, in the order in which they are told: of several blockers of one event operators read the first.
@@ -29,6 +30,7 @@ Kind = Literal[
     "window",  # the policy's window for approvals is closed
     "sibling",  # another VM of the event could not be drained
     "cluster",  # another VM of the same cluster drains first
+    "needed",  # a drain method answers that too few others serve without the VM
     "not_yet",  # a drain method answers that it may not begin yet
     "unproven",  # only other VMs list the event yet
     "not_due",  # the drain begins later
@@ -81,11 +83,11 @@ class Blocker:
         return self.kind in LASTING
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Data:
         """Return what tells it from other blockers, as records keep it beside the text."""
         return {"kind": self.kind, "subjects": list(self.subjects)}
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Data:
         """Return it as the plan shows it."""
         retry_at = None if self.retry_at is None else timestamps.to_the_second(self.retry_at)
         words = {"text": self.text, "detail": self.detail, "way_out": self.way_out}

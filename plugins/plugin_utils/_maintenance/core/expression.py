@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from ....module_utils._scheduled_events.core.types import Data, Values
 from ....module_utils._scheduled_events.imds import document
 from ....module_utils._scheduled_events.watch.drain.rules import Comparison
 from ..._core.wrong_input import WrongInput
@@ -22,8 +23,8 @@ else:
 SHORT_PAUSE_HURTS = "short_pause_hurts"
 EVENT_FIELDS = (*document.EVENT_FIELDS, "affects_this_vm", "raw", SHORT_PAUSE_HURTS)
 # A condition is tried on this event when it is loaded, so that a misspelt function is found before an event comes.
-OF_KIND: dict[str, Any] = {"id": "text", "text": "text", "names": ["vm"], "time": "2026-01-01T00:00:00Z", "whole": 5}
-PROBE: dict[str, Any] = {
+OF_KIND: Data = {"id": "text", "text": "text", "names": ["vm"], "time": "2026-01-01T00:00:00Z", "whole": 5}
+PROBE: Data = {
     **{key: OF_KIND[field.kind] for key, field in document.EVENT_FIELDS.items()},
     "event_type": "Freeze",
     "affects_this_vm": True,
@@ -89,7 +90,7 @@ class Expression:
                 message = f"names {name!r}, which events do not have; they have {', '.join(EVENT_FIELDS)}"
                 raise ExpressionError(message, place + 1 if place >= 0 else None)
 
-    def matches(self, event: Mapping[str, Any]) -> bool:
+    def matches(self, event: Values) -> bool:
         """Return whether the condition is true, in JMESPath's sense of true."""
         if self._built_in is not None:
             try:
@@ -129,7 +130,7 @@ def _position(error: Exception) -> int | None:
     return place + 1 if isinstance(place, int) and place >= 0 else None
 
 
-def root_fields(node: Mapping[str, Any]) -> list[str]:
+def root_fields(node: Values) -> list[str]:
     """Return the names that are looked up in the event itself, not in something inside it."""
     kind, children = node.get("type"), node.get("children") or []
     if kind == "field":

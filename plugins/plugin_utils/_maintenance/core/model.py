@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, dataclass_transform
+from typing import TypeVar, dataclass_transform
 
 from ....module_utils._scheduled_events.core.names import folded
-from ....module_utils._scheduled_events.journal.record_schema import EVENT_KEYS, SEEN, UNSEEN
+from ....module_utils._scheduled_events.core.types import Data, Values
+from ....module_utils._scheduled_events.journal.record_schema import EVENT_KEYS, NEEDED, NOT_YET, SEEN, UNSEEN
 from ....module_utils._scheduled_events.journal.recorded import Recorded
 from ....module_utils._scheduled_events.journal.transitions import PHASES
 from ....module_utils._scheduled_events.lease.lease_schema import UPGRADE
@@ -33,7 +34,7 @@ class Event:
     """One version of an event, from a document or a record."""
 
     key: str
-    values: Mapping[str, Any]
+    values: Values
     resources: tuple[str, ...]
     not_before: float | None
     names: frozenset[str] = field(init=False, repr=False, compare=False)
@@ -57,7 +58,7 @@ class Event:
         """Return whether the event has started: every state but Scheduled is impact, an unknown one too."""
         return str(self.values.get("event_status") or "").lower() != "scheduled"
 
-    def for_record(self) -> dict[str, Any]:
+    def for_record(self) -> Data:
         """Return the fields that a record keeps."""
         return {key: self.values.get(key) for key in EVENT_KEYS}
 
@@ -96,7 +97,7 @@ class Override:
         about = f"{self.vm} was " if self.vm else ""
         return f"{about}{VERBS[self.action]} by {self.who}{until}" + (f": {self.why}" if self.why else "")
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Data:
         """Return it as a record keeps it."""
         until = None if self.until is None else timestamps.form(self.until)
         return {"action": self.action, "who": self.who, "why": self.why, "vm": self.vm, "at": timestamps.form(self.at), "until": until}
@@ -114,11 +115,11 @@ class Record:
     revision: int | None
     phase: str
     reason: str | None
-    blocker: Mapping[str, Any]
+    blocker: Values
     """The kind and the subjects of the blocker for which it is held (blocker.py); empty in records of before 2.3."""
     history: tuple[tuple[str, float], ...]
     boot_id: str | None
-    rule: Mapping[str, Any]
+    rule: Values
     deadline: float | None
     verified_at: float | None
     approving_at: float | None
@@ -127,7 +128,7 @@ class Record:
     started_at: float | None
     missing_since: float | None
     told: tuple[str, ...]
-    untold: Mapping[str, Any]
+    untold: Values
     """The phases whose notification failed: the time of the first attempt (C(since)), and the run of the last one (C(run))."""
     outcome: str | None
     methods: tuple[Recorded, ...]
@@ -150,6 +151,26 @@ class Record:
     def all_drained(self) -> bool:
         """Return whether every method is drained. A record without methods has no drain."""
         return bool(self.methods) and all(method.state == "drained" for method in self.methods)
+
+    @property
+    def not_yet(self) -> bool:
+        """Return whether a drain method has said last that it does not begin yet, or that the VM is needed (drain/engine.py)."""
+        return self.blocker.get("kind") in (NOT_YET, NEEDED)
+
+    @property
+    def should_serve(self) -> bool:
+        """Return whether a drain has changed the VM, and one of its methods has said last that too few others serve without it."""
+        return self.blocker.get("kind") == NEEDED and self.needs_undo
+
+    @property
+    def waits(self) -> bool:
+        """Return whether a drain waits that has changed nothing: it takes no place in a budget, and no time limit runs for it."""
+        return self.phase == "draining" and self.not_yet and not self.needs_undo
+
+    @property
+    def first_set_at(self) -> float | None:
+        """Return when a method was first about to set something in the present drain; None where no method has, or the record does not say."""
+        return min((at for method in self.methods if (at := timestamps.parse(method.set_at)) is not None), default=None)
 
     def last(self, *phases: str) -> float | None:
         """Return when it last entered one of these phases."""
@@ -253,7 +274,7 @@ class Observation:
     booted_at: float | None
     now: float
     problems: tuple[str, ...]
-    about: Mapping[str, Any]
+    about: Values
     """The instance metadata as it was read."""
     boot_id: str | None = None
     enabled_at: float | None = None
@@ -272,6 +293,8 @@ class Observation:
     answered_at: float | None = None
     """When the answer came, by the controller's clock; None where the controller has not noted it."""
     watcher: Watcher | None = None
+    drain_times: tuple[float, ...] = ()
+    """Seconds of its last drains with the methods that it has now, newest last, by its own word."""
     services: tuple[str, ...] = ()
     """The systemd units that run and that a drain method is for. Only status asks, and it decides nothing."""
     system: str | None = None
@@ -296,7 +319,7 @@ class Host:
     could_not_approve: tuple[str, ...] = field(default=())
     approved: tuple[str, ...] = ()
     """Events (lower case) that this VM has approved for this run."""
-    labels: Mapping[str, Any] = field(default_factory=dict)
+    labels: Values = field(default_factory=dict)
     """Its labels in the inventory (respond_labels), for the keep conditions of capacity groups."""
     wrong_settings: tuple[str, ...] = ()
     """Why its settings cannot be used, one sentence for each fault."""
@@ -306,7 +329,7 @@ class Host:
     """Whether a short pause hurts what any of its drain methods drains."""
     targets: tuple[Target, ...] = ()
     """The targets outside the VM that its variables allow its drain methods."""
-    restores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    restores: Mapping[str, Values] = field(default_factory=dict)
     """Records that it has lost, by event, as they will be restored (replicas.py)."""
     listed_before: Mapping[str, Event] | None = None
     """The events that its document listed in the previous observation of this run, or None without one."""
@@ -316,6 +339,8 @@ class Host:
     """Why it cannot write its records, so that it takes no action; None as far as this run knows."""
     drains_asked: int = 0
     """In how many iterations of this pass the controller has asked it to drain."""
+    drain_asked_at: float | None = None
+    """When it last did, by the controller's clock."""
     unusable: bool = False
     """Whether it did answer, with what no intact VM answers."""
     inventory_identity: Identity = Identity()

@@ -13,12 +13,15 @@ from dataclasses import replace
 
 from ..config.settings import Settings
 from ..core.actions import Approve
-from ..core.blocker import Blocker
+from ..core.blocker import Blocker, Kind
 from ..core.model import Host
 from ..state.event_state import EventState, with_participants
 from ..state.participant import Participant
 from . import approval_blockers, leases
-from .intents import drained_now, fresh
+from .intents import ASK_OUT, drained_now, fresh, record_says
+
+# Phases of a VM whose methods may say that it should serve, and has not been put back for that.
+DRAINS = ("draining", "drained")
 
 
 def ready(event_states: Iterable[EventState], settings: Settings) -> tuple[list[EventState], dict[str, list[Host]]]:
@@ -95,16 +98,47 @@ def _must_drain(event_state: EventState) -> list[Participant]:
 
 def _all_drained(event_state: EventState, settings: Settings) -> bool:
     """Return whether every managed VM in Resources has drained for the event and still is drained (rule 1)."""
-    return all(drained_now(participant) and fresh(participant, settings) for participant in _must_drain(event_state))
+    participants = _must_drain(event_state)
+    return all(_may_go(participant) and _is_checked(participant, participants, settings) for participant in participants)
+
+
+def _may_go(participant: Participant) -> bool:
+    """Return whether a VM is drained, and none of its methods has said that it should serve.
+
+    After the note of the approval nothing puts it back, so that to wait would keep it out of service for longer than Azure does.
+    """
+    return drained_now(participant) and (participant.intended or not participant.should_serve)
+
+
+def _is_checked(participant: Participant, participants: Iterable[Participant], settings: Settings) -> bool:
+    """Return whether a VM was verified recently enough; one whose methods ask whether others serve, after the last VM of the event was drained."""
+    if not fresh(participant, settings) or not _asks(participant):
+        return fresh(participant, settings)
+    # Each by its own clock. One that was observed before the last drain ended is asked again: no allowance, for the ages of the drains only grow.
+    ages = [one.observed_at - at for one in participants if one.record and (at := one.record.last("drained")) is not None]
+    verified_at = participant.record.verified_at if participant.record else None
+    return verified_at is not None and participant.observed_at - verified_at <= min(ages, default=0.0)
+
+
+def _asks(participant: Participant) -> bool:
+    """Return whether any of its methods asks whether others serve."""
+    return any(target.asked_at for target in participant.host.targets)
+
+
+def _is_due(participant: Participant) -> bool:
+    """Return whether a VM that is out, while other VMs of its event still drain, is asked again whether others serve."""
+    verified_at = participant.record.verified_at if participant.record else None
+    return _may_go(participant) and _asks(participant) and verified_at is not None and participant.observed_at - verified_at > ASK_OUT
 
 
 def _waiting_for_drains(event_state: EventState, settings: Settings) -> EventState:
     participants = _must_drain(event_state)
-    if waiting := [participant.host.name for participant in participants if not drained_now(participant)]:
-        event_state = _with_reasons(event_state, participants)
+    if waiting := [participant.host.name for participant in participants if not _may_go(participant)]:
+        again = [replace(one, intent="verify", reason="checked again while others drain") for one in participants if _is_due(one)]
+        event_state = _with_reasons(with_participants(event_state, again), participants)
         what = f"for {', '.join(waiting)} to drain"
         return event_state.with_blocker(Blocker("draining", f"waits {what}", tuple(waiting), way_out=f"wait {what}"))
-    stale = [participant for participant in participants if not fresh(participant, settings)]
+    stale = [participant for participant in participants if not _is_checked(participant, participants, settings)]
     checked = [replace(participant, intent="verify", reason="checked again right before the approval") for participant in stale]
     names = tuple(participant.host.name for participant in stale)
     what = f"once more that {', '.join(names)} is drained"
@@ -114,12 +148,13 @@ def _waiting_for_drains(event_state: EventState, settings: Settings) -> EventSta
 def _with_reasons(event_state: EventState, participants: Iterable[Participant]) -> EventState:
     """Return the event with the reasons why drain methods have not begun yet, if any have told one."""
     told = {
-        participant.host.name: participant.record.reason
+        participant.host.name: record_says(participant.record)
         for participant in participants
-        if participant.record is not None and participant.record.phase == "draining" and participant.record.blocker.get("kind") == "not_yet"
+        if participant.record is not None and participant.record.phase in DRAINS and participant.record.not_yet and participant.record.reason
     }
-    text = "; ".join(f"{name}: {reason}" for name, reason in told.items() if reason)
-    return event_state.with_blocker(Blocker("not_yet", text, tuple(told))) if text else event_state
+    text = "; ".join(f"{name}: {reason}" for name, reason in told.items())
+    kind: Kind = "needed" if any(participant.should_serve for participant in participants) else "not_yet"
+    return event_state.with_blocker(Blocker(kind, text, tuple(told))) if text else event_state
 
 
 def _can_approve(event_state: EventState, host: Host, again: bool) -> bool:

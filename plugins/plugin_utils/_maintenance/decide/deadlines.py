@@ -5,15 +5,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ..._core import plain_values
 from ..config.settings import LONG_NOTICE, Settings
 from ..config.start_when import ASK_SECONDS
 from ..core.blocker import Blocker
+from ..core.model import Host
 from ..state import overrides
 from ..state.event_state import EventState, clock_offset
 from ..state.participant import Participant
 
 # The check of a drained VM gets at least this long, also right before NotBefore.
 SHORTEST = 10.0
+# A drain that is held so that others serve is expected to take so many times as long as the longest of the last ones, and at least so many seconds.
+TIMES_LONGEST, LEAST_DRAIN = 2.0, 120.0
 
 
 def must_drain(participant: Participant, settings: Settings) -> bool:
@@ -30,6 +34,40 @@ def out_of_time(participant: Participant, settings: Settings) -> bool:
 def latest(participant: Participant, settings: Settings) -> float | None:
     """Return the seconds until a whole drain must begin, or None without NotBefore."""
     return None if participant.left is None else participant.left - (settings.drain_seconds + settings.margin + settings.pass_interval)
+
+
+def drain_share(host: Host, settings: Settings) -> float:
+    """Return how many seconds a drain of a VM probably takes, by its last ones."""
+    measured = host.observation.drain_times if host.observation else ()
+    return min(max(TIMES_LONGEST * max(measured, default=0.0), LEAST_DRAIN), settings.drain_seconds)
+
+
+def latest_held(participant: Participant, settings: Settings) -> float | None:
+    """Return the seconds until a drain must begin that is held so that others serve, or None without NotBefore."""
+    if participant.left is None:
+        return None
+    return participant.left - (drain_share(participant.host, settings) + settings.margin + settings.pass_interval)
+
+
+def goes_alone(participant: Participant, settings: Settings, *, comes: bool) -> bool:
+    """Return whether a drain no longer waits for others to serve: Azure takes the VM anyway, and it is not approved for that.
+
+    C(comes) says that Azure may take it any moment.
+
+    A pause that is shorter than the drain takes less from users than the drain, unless a short one hurts what is drained.
+    """
+    left = latest_held(participant, settings)
+    if not comes and (left is None or left > 0):
+        return False
+    event, duration = participant.event, plain_values.whole(participant.event.values.get("duration_in_seconds"))
+    short = event.event_type == "Freeze" and duration is not None and 0 <= duration < drain_share(participant.host, settings)
+    return not short or participant.host.short_pause_hurts
+
+
+def may_put_back(participant: Participant, settings: Settings) -> bool:
+    """Return whether there is time to put a VM back that should serve, and to drain it once more before Azure takes it."""
+    left = latest_held(participant, settings)
+    return not participant.coming and (left is None or left > settings.undo_seconds)
 
 
 def too_near_to_undo(event_state: EventState, participant: Participant, settings: Settings) -> bool:
@@ -108,14 +146,18 @@ def _not_due(participant: Participant, text: str, wait: float | None) -> Blocker
 
 def deadline(participant: Participant, settings: Settings, now: float, *, begins: bool) -> float:
     """Return when a drain must be done, by the controller's clock: within its longest time, and soon enough before NotBefore."""
-    began = participant.record.last("draining") if participant.record and not begins else None
+    record = None if begins else participant.record
+    # One that has waited for others to serve began when it first set something.
+    began = max((at for at in (record.last("draining"), record.first_set_at) if at is not None), default=None) if record else None
     limit = (now if began is None else min(began - clock_offset(participant.host.observation, now), now)) + settings.drain_seconds
     if not participant.started and participant.event.not_before is not None:
         due = participant.event.not_before - settings.margin
         # If there is time, leave enough for a later pass to react to a failure.
         early = due - settings.pass_interval
         limit = min(limit, early if early > now + SHORTEST else due)
-    return max(limit, now + SHORTEST) if begins else limit
+    # One that still waits then has had its time, whatever its VM's clock says.
+    is_over = participant.waits and limit < now
+    return max(limit, now + SHORTEST) if begins and not is_over else limit
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ....module_utils._scheduled_events.journal.record_schema import NEEDED
 from ..config.settings import Settings
-from ..core.blocker import Blocker
+from ..core.blocker import Blocker, Kind
 from ..core.model import Observation, Record
+from ..state import overrides
 from ..state.event_state import EventState
 from ..state.participant import Participant
 from . import approval_blockers, deadlines
 
+# A method that has said "not yet" is asked again after so many seconds, and one of a VM that is out whether others serve.
+ASK_AGAIN, ASK_OUT = 10.0, 15.0
 # Clocks are read at slightly different moments.
 JITTER = 2.0
 # Intents that change the VM, or its record.
@@ -222,6 +227,8 @@ def _waits_for_sibling(event_state: EventState, participant: Participant, settin
 
 
 def _drain(event_state: EventState, participant: Participant, settings: Settings, now: float) -> Participant:
+    if participant.should_serve:
+        return _should_serve(event_state, participant, settings)
     if drained_now(participant):
         return replace(participant, intent="stay")
     if not participant.host.methods:
@@ -229,11 +236,56 @@ def _drain(event_state: EventState, participant: Participant, settings: Settings
         return replace(participant, blocker=why, intent=participant.undrained_intent, asleep=not participant.holds_changes)
     if participant.record is not None and participant.record.all_drained and participant.phase != "draining":
         return replace(participant, intent="verify", reason="checked again: it was not verified since the VM booted")
-    if participant.holds_changes or participant.phase == "draining":
+    if participant.holds_changes or (participant.phase == "draining" and not participant.waits):
         return replace(participant, intent="drain")
     if wrong := approval_blockers.wrong_settings(participant):
         # Not tried: a failed drain would use up its retries, and the settings are corrected at any time.
         return replace(participant, blocker=wrong, asleep=True)
     if blocker := deadlines.drain_blocker(event_state, participant, settings, now):
         return replace(participant, blocker=blocker, wait=blocker.wait)
-    return replace(participant, intent="drain")
+    return _ask(participant, settings, now)
+
+
+# --- Drains whose methods say "not yet": others would not serve enough without the VM --------------------------------------
+
+
+# After so many times it is put back no more: it stays in service until its deadline.
+MOST_PUT_BACK = 3
+
+
+def _should_serve(event_state: EventState, participant: Participant, settings: Settings) -> Participant:
+    """Put back a VM without which too few others serve since it was drained. Without the time for that, it stays drained and is not approved."""
+    intent = "stay" if drained_now(participant) else "drain"
+    if overrides.is_approval(event_state.override) or participant.intended:
+        return replace(participant, intent=intent)
+    why = _not_yet(participant)
+    if deadlines.may_put_back(participant, settings):
+        return replace(participant, intent="undo", blocker=why)
+    # Others may serve again by now: then it may be approved.
+    verified_at = participant.record.verified_at if participant.record else None
+    if intent == "stay" and not participant.coming and verified_at is not None and participant.observed_at - verified_at > ASK_OUT:
+        intent = "verify"
+    return replace(participant, intent=intent, blocker=why, failed=None if participant.coming else _failure(participant, f"not approved; {why.detail}"))
+
+
+def _ask(participant: Participant, settings: Settings, now: float) -> Participant:
+    """Let a drain begin, or ask once more. Between two questions no lease is held: other runs must not take the VM for one that is out."""
+    record = participant.record
+    if record is None or not record.not_yet or deadlines.goes_alone(participant, settings, comes=participant.coming):
+        return replace(participant, intent="drain")
+    why = _not_yet(participant)
+    times = sum(phase == "held" and before in ("draining", "drained") for (before, _then), (phase, _at) in itertools.pairwise(record.since("noticed")))
+    if times >= MOST_PUT_BACK:
+        why = replace(why, detail=f"put back {times} times since it was drained, so it stays in service until its deadline; {why.detail}")
+        return replace(participant, blocker=why, wait=deadlines.latest_held(participant, settings))
+    asked = participant.host.drain_asked_at
+    wait = 0.0 if asked is None else asked + max(settings.check_interval, ASK_AGAIN) - now
+    return replace(participant, intent="drain") if wait <= 0 else replace(participant, blocker=why, wait=wait)
+
+
+def _not_yet(participant: Participant) -> Blocker:
+    kind: Kind = "needed" if participant.record is not None and participant.record.blocker.get("kind") == NEEDED else "not_yet"
+    record = participant.record
+    if record is None or not record.reason:
+        return Blocker(kind, "a drain method says: not yet", (participant.host.name,))
+    return Blocker(kind, record.reason, (participant.host.name,), detail=record_says(record))

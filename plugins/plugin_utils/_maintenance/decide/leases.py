@@ -196,7 +196,7 @@ def leased(board: Leases, event_id: str, hosts: Iterable[Host], *, add: bool) ->
 
 def _acquire(board: Leases, event_id: str, host: Host, expired: list[str]) -> AcquireLease:
     run = board.settings.run
-    groups = {group.name: group.hash for group in board.settings.capacity if host.name in group.members}
+    groups = {group.name: group.hash for group in board.settings.capacity if host.name in group.members and not group.alike}
     return AcquireLease(
         host=host.name,
         # Without the spaces with which a liar may list it: a lease keeps no more of them than a text may have, and its id would be none.

@@ -44,7 +44,8 @@ def beginnings(event_states: Iterable[EventState], approved: Container[str], set
 
 def _begins(participant: Participant, settings: Settings) -> bool:
     """Return whether a drain begins that could still wait. A drain that was begun goes on, but not one that has failed: its retry begins anew."""
-    under_way = participant.phase == "draining" or (participant.holds_changes and participant.phase != "failed")
+    begun = participant.phase == "draining" and not participant.waits
+    under_way = begun or (participant.holds_changes and participant.phase != "failed")
     return participant.intent == "drain" and not under_way and not deadlines.must_drain(participant, settings)
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ....module_utils._scheduled_events.core import limits
 from ....module_utils._scheduled_events.core.names import folded
+from ....module_utils._scheduled_events.core.types import Values
 from ....module_utils._scheduled_events.imds import document
 from ....module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ..._core import plain_values
@@ -96,7 +97,7 @@ def _content(value: Any) -> bytes | None:
         return None
 
 
-def _event_of(given: Mapping[str, Any]) -> Event:
+def _event_of(given: Values) -> Event:
     """Return the event that plain values with an id mean. All of them stay, for policies that use fields unknown to this collection."""
     known = {key: EVENT_READERS[field.kind](given.get(key)) for key, field in document.EVENT_FIELDS.items()}
     return Event(folded(known["event_id"]), {**given, **known}, tuple(known["resources"]), timestamps.parse(known["not_before"]))

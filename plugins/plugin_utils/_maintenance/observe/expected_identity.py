@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from ....module_utils._scheduled_events.core.names import folded
+from ....module_utils._scheduled_events.core.types import Values
 from ..._core import plain_values
 from ..core.model import Identity
 
@@ -17,7 +17,7 @@ GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 RESOURCE_ID = re.compile(r"/subscriptions/([^/]+)/resourcegroups/([^/]+)/providers/microsoft\.compute/virtualmachines/([^/]+)")
 
 
-def of_variables(variables: Mapping[str, Any]) -> dict[str, str]:
+def of_variables(variables: Values) -> dict[str, str]:
     """Read a host's variables, of which one that cannot be evaluated is missing: C(respond_vm_id), else C(vmid) and C(id) of azure.azcollection's inventory.
 
     Facts come from the VM and take precedence over the inventory's variables, so a name that is also a fact is not used.
@@ -34,7 +34,7 @@ def of_variables(variables: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def azure_name(variables: Mapping[str, Any]) -> str | None:
+def azure_name(variables: Values) -> str | None:
     """Return a host's name in Azure: as the inventory knows it, and only where it knows none as the VM says. No word of a VM makes another fail over to it."""
     known = {name: _value(variables, name) for name in ("ansible_facts", "respond_vm_name", "id", "observe_result")}
     is_fact = "respond_vm_name" in plain_values.mapping(known["ansible_facts"])
@@ -43,7 +43,7 @@ def azure_name(variables: Mapping[str, Any]) -> str | None:
     return of_inventory or plain_values.text(plain_values.mapping(known["observe_result"]).get("vm_name"))
 
 
-def _value(variables: Mapping[str, Any], name: str) -> Any:
+def _value(variables: Values, name: str) -> Any:
     """Return a variable. One that cannot be evaluated, perhaps for a missing fact, is this host's fault and must not fail the one that asks."""
     try:
         return variables.get(name)

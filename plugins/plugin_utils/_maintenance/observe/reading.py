@@ -9,8 +9,9 @@ from typing import Any
 
 from ....module_utils._scheduled_events.core import limits
 from ....module_utils._scheduled_events.core.names import folded
+from ....module_utils._scheduled_events.core.types import Values
 from ....module_utils._scheduled_events.drain.registry import method_of_unit
-from ....module_utils._scheduled_events.journal import record_schema, transitions
+from ....module_utils._scheduled_events.journal import drain_times, record_schema, transitions
 from ....module_utils._scheduled_events.journal.record_changes import OUTCOMES
 from ..._core import plain_values
 from ..._core.plain_values import flag, items, mapping, plain, text, texts
@@ -70,9 +71,9 @@ def _ids(value: Any) -> tuple[str, ...]:
 
 # What the controller knows of a host beside its observation.
 OF_HOST: Mapping[str, Callable[[Any], Any]] = {
-    "methods": lambda value: tuple(texts(value)),
     "reached_before": _is_true,
     "drains_asked": lambda value: plain_values.whole(value) or 0,
+    "drain_asked_at": plain_values.number,
     "outside": _is_true,
     "short_pause_hurts": _is_true,
     "targets": read_targets,
@@ -84,18 +85,19 @@ OF_HOST: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def _host(name: str, place: int, given: Mapping[str, Any], documents: Documents) -> Host:
+def _host(name: str, place: int, given: Values, documents: Documents) -> Host:
     state = text(given.get("state")) or "failed"
     error = text(given.get("error"))
+    methods = tuple(texts(given.get("methods")))
     observation: Observation | None = None
     if state == "ok":
-        observation, problem = read_observation(given.get("observation"), documents)
+        observation, problem = _read_with(methods, given.get("observation"), documents)
         contradiction = expected_identity.contradiction(given.get("expected_identity"), observation.identity) if observation else None
         if observation is None or contradiction is not None:
             observation, state, error = None, "failed", problem or contradiction
     elif state not in ("unreachable", "failed", "excluded", "resting"):
         state, error = "failed", f"unknown state {state!r} of the observation"
-    last_observation = None if observation or state == "excluded" else read_observation(given.get("last_observation"), documents)[0]
+    last_observation = None if observation or state == "excluded" else _read_with(methods, given.get("last_observation"), documents)[0]
     cannot_write = text(mapping(given.get("observation")).get("cannot_write")) if observation else None
     inventory_identity = expected_identity.identity(given.get("expected_identity")) or _identity(mapping(given.get("identity")), None)
     known, seen = inventory_identity, observation or last_observation
@@ -108,6 +110,7 @@ def _host(name: str, place: int, given: Mapping[str, Any], documents: Documents)
         error=error,
         observation=observation,
         identity=known,
+        methods=methods,
         last_observation=last_observation,
         listed_before=documents.read(before).events if (before := given.get("listed_before")) is not None and isinstance(before, Sequence) else None,
         cannot_write=text(given.get("cannot_write")) or cannot_write,
@@ -115,6 +118,11 @@ def _host(name: str, place: int, given: Mapping[str, Any], documents: Documents)
         inventory_identity=inventory_identity,
         **{key: read(given[key]) for key, read in OF_HOST.items() if key in given},
     )
+
+
+def _drain_times(value: Any) -> tuple[float, ...]:
+    found = map(plain_values.number, items(mapping(value).get("seconds"))[-drain_times.TIMES :])
+    return tuple(seconds for seconds in found if seconds is not None and 0 <= seconds <= drain_times.LONGEST_SECONDS)
 
 
 # Of an observation what is read by itself. Most VMs have little of it: what is null costs nothing.
@@ -128,8 +136,17 @@ OBSERVED: Mapping[str, Callable[[Any], Any]] = {
     "system": text,
     "services": lambda value: tuple(unit for unit in dict.fromkeys(texts(value)) if method_of_unit(unit)),
     "leases": lambda value: tuple(lease for item in items(value) if (lease := _lease(item))),
+    "drain_times": _drain_times,
     "watcher": lambda value: _watcher(value) if isinstance(value, Mapping) else None,
 }
+
+
+def _read_with(methods: tuple[str, ...], value: Any, documents: Documents) -> tuple[Observation | None, str | None]:
+    """Parse an observation of a host with these drain methods: times of others say nothing of them."""
+    found, problem = read_observation(value, documents)
+    if found is not None and found.drain_times and tuple(texts(value["drain_times"].get("methods"))) != methods:
+        found = replace(found, drain_times=())
+    return found, problem
 
 
 def read_observation(value: Any, documents: Documents) -> tuple[Observation | None, str | None]:
@@ -182,7 +199,7 @@ def read_observation(value: Any, documents: Documents) -> tuple[Observation | No
     )
 
 
-def _watcher(given: Mapping[str, Any]) -> Watcher:
+def _watcher(given: Values) -> Watcher:
     return Watcher(plain_values.number(given.get("age_seconds")), text(given.get("problem")), plain_values.whole(given.get("messages_dropped")) or 0)
 
 
@@ -193,7 +210,7 @@ LIMITS = (
 )
 
 
-def _limits_passed(observation: Mapping[str, Any]) -> str | None:
+def _limits_passed(observation: Values) -> str | None:
     """Return which limit the observation exceeds, or None. Reading a part of it would hide the rest."""
     for key, limit, noun in LIMITS:
         if (found := observation.get(key)) and len(items(found)) > limit:
@@ -207,7 +224,7 @@ def _marks(value: Any) -> list[tuple[str, str | None, str | None]]:
     return [(name, state, digest) for name, state, digest in marks if name is not None]
 
 
-def _identity(given: Mapping[str, Any], name: str | None) -> Identity:
+def _identity(given: Values, name: str | None) -> Identity:
     if not given:
         return Identity(folded(name or "") or None)
     own = folded(name or "") or _id(given.get("name"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ....module_utils._scheduled_events.core.printable_text import printable
+from ....module_utils._scheduled_events.core.types import Data
 from ....module_utils._scheduled_events.journal.overrides import LONGEST_TEXT, NEEDS_WHY
 from ..._core import plain_values
 from ..._core.short_forms import some
@@ -101,7 +102,7 @@ def _duration(given: str, until: bool) -> float | None:
 # --- The writes ----------------------------------------------------------------------------------------------------------
 
 
-def answer(observations: Any, request: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
+def answer(observations: Any, request: Any, settings: Any = None, now: Any = None) -> Data:
     """Return the changes to the record of each VM of the event; none for a record that already has the override.
 
     Without observations the request is only checked.
@@ -172,12 +173,12 @@ def _repeats(old: Override, request: OverrideRequest) -> bool:
     return abs(old.until - wanted) < 1.0
 
 
-def _write(participant: Participant, override: Override) -> dict[str, Any] | None:
+def _write(participant: Participant, override: Override) -> Data | None:
     record = participant.record
     if record is not None and record.overrides == (override,):
         return None
-    changes: dict[str, Any] = {"decision": {**override.as_dict(), "beside": []}}
-    step: dict[str, Any] = {"host": participant.host.name, "changes": changes, "event": None}
+    changes: Data = {"decision": {**override.as_dict(), "beside": []}}
+    step: Data = {"host": participant.host.name, "changes": changes, "event": None}
     if record is not None:
         return {**step, "event_id": record.event.event_id}
     step.update(event_id=participant.event.event_id, event=participant.event.for_record())

@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 from ....module_utils._scheduled_events.core.printable_text import LONGEST_NAME, shortened
+from ....module_utils._scheduled_events.core.types import Data, Values
 from ..._core.shares import few_of_each, in_turn
 from ..._core.short_forms import ending, some
 from ..core.blocker import WAITING
@@ -31,7 +31,7 @@ COMMAND = re.compile(r"\b(az|chmod|chown|curl|pip|rm|systemctl) ")
 NAMES = "\0"
 
 
-def event_line(event: Mapping[str, Any]) -> str:
+def event_line(event: Values) -> str:
     """Return one line: number, selector, type, source, VMs, time, phase, and what happens next or why it is held."""
     others = [f"{name} (by its record)" for name in hosts_of(event)[len(event["hosts"]) :]]
     others += [*[f"{name} (retired)" for name in event["retired"]], *[f"{name} (not managed)" for name in event["unmanaged"]]]
@@ -51,7 +51,7 @@ def event_line(event: Mapping[str, Any]) -> str:
     return f"{(line + _override_note(event)).rstrip('.')}. Next: {event['next']}."
 
 
-def listed(events: Sequence[Mapping[str, Any]]) -> list[str]:
+def listed(events: Sequence[Values]) -> list[str]:
     """Return a line for each event, few of them for each VM."""
     kept, left = few_of_each(events, hosts_of, OF_ONE_VM)
     names = some(list(dict.fromkeys(host for event in left for host in hosts_of(event))), SHOWN_HOSTS) or "VMs that are not managed"
@@ -59,28 +59,28 @@ def listed(events: Sequence[Mapping[str, Any]]) -> list[str]:
     return [*map(event_line, kept), *([more] if left else [])]
 
 
-def hosts_of(event: Mapping[str, Any]) -> list[str]:
+def hosts_of(event: Values) -> list[str]:
     """Return the managed VMs of an event, by its names or by their own records. What else it names is its VM's to choose."""
     return list(dict.fromkeys([*event["hosts"], *(part["host"] for part in event["parts"])]))
 
 
-def _source(event: Mapping[str, Any]) -> str:
+def _source(event: Values) -> str:
     return {"User": "by user", "Platform": "by Azure"}.get(str(event["event_source"]), "source unknown")
 
 
-def _says_next(event: Mapping[str, Any]) -> bool:
+def _says_next(event: Values) -> bool:
     """Return whether the reason is what comes next: an approval that only waits."""
     told = event["blockers"][0] if event["blockers"] else None
     return told is not None and told["kind"] in WAITING and told["way_out"] == event["next"]
 
 
-def _override_note(event: Mapping[str, Any]) -> str:
+def _override_note(event: Values) -> str:
     """Return the operator's override, unless it is the reason already."""
     decision, blockers = event["decision"], event["blockers"]
     return f", {decision['text']}" if decision and not (blockers and blockers[0]["kind"] == "override") else ""
 
 
-def _when(event: Mapping[str, Any]) -> str:
+def _when(event: Values) -> str:
     if not event["listed"]:
         # A VM that could not be read may still list it.
         return "not known whether it is still listed" if event.get("unknown") else "no longer listed"
@@ -95,7 +95,7 @@ def _when(event: Mapping[str, Any]) -> str:
 # --- Many events ---------------------------------------------------------------------------------------------------------
 
 
-def overview(events: Sequence[Mapping[str, Any]], all_events: bool = False) -> list[str]:
+def overview(events: Sequence[Values], all_events: bool = False) -> list[str]:
     """Return counts, each reason that events share once, and the next events by time, or all of them with C(all_events)."""
     shared = _shared_reasons(events)
     by_time = sorted(events, key=_time)
@@ -118,11 +118,11 @@ def overview(events: Sequence[Mapping[str, Any]], all_events: bool = False) -> l
 
 def wrapped(lines: Iterable[str]) -> list[str]:
     """Return lines that fit a terminal: a longer one continues below itself. Names are not broken, nor lines with a command to paste."""
-    options: dict[str, Any] = {"width": WIDTH, "subsequent_indent": "    ", "break_long_words": False, "break_on_hyphens": False}
+    options: Data = {"width": WIDTH, "subsequent_indent": "    ", "break_long_words": False, "break_on_hyphens": False}
     return [part for line in lines for part in ([line] if COMMAND.search(line) else textwrap.wrap(line, **options))]
 
 
-def _counts(events: Sequence[Mapping[str, Any]], value: Callable[[Mapping[str, Any]], str]) -> str:
+def _counts(events: Sequence[Values], value: Callable[[Values], str]) -> str:
     hosts: dict[str, set[str]] = {}
     for event in events:
         hosts.setdefault(value(event), set()).update(hosts_of(event))
@@ -132,41 +132,41 @@ def _counts(events: Sequence[Mapping[str, Any]], value: Callable[[Mapping[str, A
     return ", ".join(f"{number} {value}" for value, number in [*kept, *([(more, "of other kinds")] if more else [])])
 
 
-def _time(event: Mapping[str, Any]) -> tuple[int, float]:
+def _time(event: Values) -> tuple[int, float]:
     """Return what sorts events: first those that are to start, then those that have started, and what is no longer listed at the end."""
     started = str(event["event_status"]).lower() == "started"
     left = event["starts_in"]
     return (3 if not event["listed"] else 2 if started else 1 if left is None else 0), left or 0.0
 
 
-def _key(event: Mapping[str, Any]) -> tuple[str, str]:
+def _key(event: Values) -> tuple[str, str]:
     """Return the phase of an event and its reason, without the names of VMs in it and without a command for this event alone."""
     reason = (event["reason"] or "").partition(ANYWAY)[0].rstrip(".")
     names = ", ".join(_subjects(event))
     return event["phase"], re.sub(rf"(?<![\w.-]){re.escape(names)}(?![\w.-])", NAMES, reason, count=1) if names else reason
 
 
-def _subjects(event: Mapping[str, Any]) -> list[str]:
+def _subjects(event: Values) -> list[str]:
     """Return the VMs that the reason of an event may name."""
     return list(next((one["subjects"] for one in event["blockers"] if one["detail"] == event["reason"]), event["hosts"]))
 
 
-def _shared_reasons(events: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+def _shared_reasons(events: Iterable[Values]) -> dict[tuple[str, str], list[Values]]:
     """Return the events of each reason that more than one of them has."""
-    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    found: dict[tuple[str, str], list[Values]] = {}
     for event in events:
         if event["reason"]:
             found.setdefault(_key(event), []).append(event)
     return {key: alike for key, alike in found.items() if len(alike) > 1}
 
 
-def _rank(item: tuple[tuple[str, str], list[Mapping[str, Any]]]) -> tuple[bool, int]:
+def _rank(item: tuple[tuple[str, str], list[Values]]) -> tuple[bool, int]:
     """Return what sorts reasons: first those for which a person may be needed, and of them what most events share."""
     (phase, _reason), events = item
     return phase not in NEED_A_PERSON, -len(events)
 
 
-def _reason_line(phase: str, reason: str, events: Sequence[Mapping[str, Any]]) -> str:
+def _reason_line(phase: str, reason: str, events: Sequence[Values]) -> str:
     """Return one line about a reason, with the VMs that it is about."""
     named = NAMES in reason
     names = list(dict.fromkeys(name for event in events for name in (_subjects(event) if named else event["hosts"] or event["resources"])))
@@ -175,7 +175,7 @@ def _reason_line(phase: str, reason: str, events: Sequence[Mapping[str, Any]]) -
     return f"{start}: {shortened(reason.replace(NAMES, some_names), LONGEST_REASON)}."
 
 
-def _short_line(event: Mapping[str, Any], is_shared: bool) -> str:
+def _short_line(event: Values, is_shared: bool) -> str:
     """Return what a person needs to see what comes, with the reason where no other event has it."""
     names = some(hosts_of(event) or event["resources"], SHOWN_HOSTS) or "no VM"
     state = "; ".join(dict.fromkeys([_when(event), event["phase"]]))

@@ -44,9 +44,10 @@ def phase(event_state: EventState) -> str:
         return "approved"
     if event_state.hit and all(drained_now(participant) for participant in event_state.hit):
         return "drained"
-    if any(participant.holds_changes or participant.phase == "draining" for participant in participants):
+    if any(participant.holds_changes or (participant.phase == "draining" and not participant.waits) for participant in participants):
         return "draining"
-    if event_state.hold or event_state.blocked_by("lease") or any(participant.hold for participant in participants) or "held" in phases:
+    is_held = "held" in phases or any(participant.hold or participant.waits for participant in participants)
+    if event_state.hold or event_state.blocked_by("lease") or is_held:
         return "held"
     return "noticed"
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ....module_utils._scheduled_events.core.printable_text import printable
+from ....module_utils._scheduled_events.core.types import Data, Values
 from ..._core.shares import in_turn
 from ..._core.short_forms import short_id, some
 from ..act.notifications import ALARMS, FAILURES
@@ -47,7 +48,7 @@ def main(words: Collection[str]) -> str:
     return found[0] if found[0] in ALARMS else found[-1]
 
 
-def about(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def about(entry: Values, words: Mapping[str, Sequence[str]]) -> Data:
     """Return an event with the VMs that its sentence is about, and with their reason: that of another says whose it is. C(words) has the VMs of each word."""
     hosts, reason = words[main(words)] or _vms(entry), entry["reason"]
     failures = [(part["host"], one["detail"]) for part in entry["parts"] for one in part["blockers"] if one["kind"] == "failed"]
@@ -57,16 +58,16 @@ def about(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]]) -> dict[
     return {**entry, "hosts": hosts, "reason": f"{others[0]}: {reason}" if others and not set(others) & set(hosts) else reason}
 
 
-def message(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]], now: float) -> str:
+def message(entry: Values, words: Mapping[str, Sequence[str]], now: float) -> str:
     """Return the sentence for the last of these phases of one event, with the event and the phases at its end."""
     its = about(entry, words)
     named = ", ".join(word for word in WORDS if word in words)
     return f"{plain(_sentence(its, main(words), now), [*_vms(entry), *its['hosts']])} [event {plain(short_id(str(entry['event_id'])))}: {named}]"
 
 
-def digest(changes: Sequence[tuple[Mapping[str, Any], Mapping[str, Sequence[str]]]], now: float) -> str:
+def digest(changes: Sequence[tuple[Values, Mapping[str, Sequence[str]]]], now: float) -> str:
     """Return one message for many events: for each phase and type how many there are, when the first comes, and some of the VMs."""
-    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    found: dict[tuple[str, str], list[Values]] = {}
     for entry, words in changes:
         for word, hosts in words.items():
             found.setdefault((word, str(entry["event_type"])), []).append({**entry, "hosts": hosts})
@@ -84,12 +85,12 @@ def digest(changes: Sequence[tuple[Mapping[str, Any], Mapping[str, Sequence[str]
     return "\n".join([f"Azure maintenance: {_number(entry for entry, _words in changes)} events changed ({', '.join(counts)})", *kept, *left])
 
 
-def _number(entries: Iterable[Mapping[str, Any]]) -> int:
+def _number(entries: Iterable[Values]) -> int:
     """Return how many events these are: of one, different things may be told of its VMs."""
     return len({entry["event_id"] for entry in entries})
 
 
-def _sentence(entry: Mapping[str, Any], word: str, now: float) -> str:
+def _sentence(entry: Values, word: str, now: float) -> str:
     kind, vms, reason = str(entry["event_type"]), _subject(entry), printable(entry["reason"] or "no reason given", LONGEST_REASON)
     be = "is" if len(_vms(entry)) == 1 else "are"
     at = _at(entry["not_before"], now)
@@ -111,13 +112,13 @@ def _sentence(entry: Mapping[str, Any], word: str, now: float) -> str:
     }[word]
 
 
-def _outcome(entry: Mapping[str, Any]) -> str | None:
+def _outcome(entry: Values) -> str | None:
     """Return how the event ended for the first of the VMs."""
     parts = [part for part in entry["parts"] if part["host"] in entry["hosts"]]
     return next((part["times"]["outcome"] for part in parts if part["times"] and part["times"]["outcome"]), None)
 
 
-def _next(entry: Mapping[str, Any]) -> str:
+def _next(entry: Values) -> str:
     """Return what is done about it, as far as the plan has decided."""
     then = {"after_drain": "approved when done", "now": "approved at once"}.get(entry["rule"].get("approve"), "not approved by this collection")
     if entry["phase"] == "draining" or any(part["intent"] == "drain" for part in entry["parts"]):
@@ -130,11 +131,11 @@ def _next(entry: Mapping[str, Any]) -> str:
     return str(entry["next"])
 
 
-def _subject(entry: Mapping[str, Any]) -> str:
+def _subject(entry: Values) -> str:
     return some(_vms(entry), SHOWN) or "no managed VM"
 
 
-def _vms(entry: Mapping[str, Any]) -> list[str]:
+def _vms(entry: Values) -> list[str]:
     return list(entry["hosts"] or entry["resources"])
 
 
@@ -142,7 +143,7 @@ def _name(kind: str) -> str:
     return NAMES.get(kind, kind)
 
 
-def _seconds(entry: Mapping[str, Any]) -> str:
+def _seconds(entry: Values) -> str:
     seconds = entry.get("duration_in_seconds")
     return f" for {timestamps.duration(seconds)}" if isinstance(seconds, (int, float)) and seconds > 0 else ""
 

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....module_utils._scheduled_events.core.printable_text import LONGEST_NAME, LONGEST_TEXT, printable
+from ....module_utils._scheduled_events.core.types import Data
 
 NAMES = frozenset(("event_id", "event_type", "event_status", "event_source", "host", "method", "state", "run", "who", "name"))
 # Longer numbers are not times or counts, and Python refuses to format the longest.
 LARGEST = 10**30
 
 
-def screened(found: dict[str, Any]) -> dict[str, Any]:
+def screened(found: Data) -> Data:
     """Make the sentences of a plan or of the gate's answer printable. Change it in place: the caller has just built it."""
     _make_printable(found.get("paused") or {}, "who", "why", "line")
     for entry in found.get("events", ()):
@@ -33,7 +34,7 @@ def screened(found: dict[str, Any]) -> dict[str, Any]:
     for about in found.get("hosts", {}).values():
         _make_printable(about, "error")
     for group in found.get("capacity", ()):
-        _make_printable(group, "held")
+        _make_printable(group, "held", "holds_nothing", "alike")
         _make_printable(group["out"], *group["out"])
     summary = found.get("summary", {})
     for lines in (found.get("why"), found.get("fails"), *(summary.get(key) for key in ("problems", "retired", "wrong_settings"))):
@@ -44,13 +45,13 @@ def screened(found: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _make_blockers_printable(blockers: list[dict[str, Any]]) -> None:
+def _make_blockers_printable(blockers: list[Data]) -> None:
     for blocker in blockers:
         _make_printable(blocker, "text", "detail", "way_out")
         blocker["subjects"] = [sentence(one) for one in blocker["subjects"]]
 
 
-def _make_printable(where: dict[str, Any], *keys: str) -> None:
+def _make_printable(where: Data, *keys: str) -> None:
     for key in keys:
         if where.get(key):
             where[key] = sentence(where[key])

@@ -10,6 +10,7 @@ from typing import Any
 
 from ....module_utils._scheduled_events.core.names import folded
 from ....module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable, printable_line, shortened
+from ....module_utils._scheduled_events.core.types import Data, Values
 from ....module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ..._core import plain_values
 from ..._core.shares import few_of_each, in_turn
@@ -82,19 +83,19 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
     return (event_lines.wrapped(lines) if is_many else lines) + tables(over) + left
 
 
-def ended(plan: Mapping[str, Any], events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def ended(plan: Values, events: list[Data]) -> list[Data]:
     """Return the events that have ended in the pass of this plan, the latest few."""
     ids = frozenset(map(folded, plan_ids)) if isinstance(plan_ids := plan.get("ended"), list) else frozenset()
     return in_turn([event for event in events if folded(event["event_id"]) in ids], event_lines.hosts_of, MOST_TABLES)
 
 
-def tables(events: list[dict[str, Any]]) -> list[str]:
+def tables(events: list[Data]) -> list[str]:
     """Return for each event when what happened to each of its VMs: one table, whose lines are printable."""
     found = [(event, [(part["host"], part["times"]) for part in event["parts"] if part.get("times")]) for event in events]
     return [line for event, rows in found if rows for line in vm_table(event, rows)]
 
 
-def would_lines(plan: Mapping[str, Any], few: bool = False) -> list[str]:
+def would_lines(plan: Values, few: bool = False) -> list[str]:
     """Return what a run in check mode would do: one line for each action, and few for each VM; with C(few) one for many actions that are alike."""
     found: list[str] = []
     count: Counter[str] = Counter()
@@ -112,25 +113,25 @@ def would_lines(plan: Mapping[str, Any], few: bool = False) -> list[str]:
     return found + [printable_line(f"{host}: {number - MOST_OF_ONE_VM} actions more") for host, number in count.items() if number > MOST_OF_ONE_VM]
 
 
-def _because(action: Mapping[str, Any]) -> str:
+def _because(action: Values) -> str:
     """Return the reason of an action without the id of its event."""
     reason, event_id = str(action.get("reason") or ""), str(action.get("event_id") or "")
     return " ".join((reason.replace(event_id, "") if event_id else reason).split())
 
 
-def paused_lines(paused: Mapping[str, Any] | None) -> list[str]:
+def paused_lines(paused: Values | None) -> list[str]:
     """Return the line that says that the fleet is paused, or none."""
     return [paused["line"]] if paused else []
 
 
-def _numbered(events: Any) -> list[dict[str, Any]]:
+def _numbered(events: Any) -> list[Data]:
     """Return the events, each with its number in this list and the shortest input that selects it."""
     short = event_choice.handles(event["event_id"] for event in events)
     numbered = enumerate(plain_values.plain(events), start=1)
     return [{"number": number, "select": short[folded(event["event_id"])], **event} for number, event in numbered]
 
 
-def _chosen(event_id: str, events: list[dict[str, Any]], exact: bool) -> str | None:
+def _chosen(event_id: str, events: list[Data], exact: bool) -> str | None:
     if exact:
         return folded(event_id)
     known = {}
@@ -143,7 +144,7 @@ def _chosen(event_id: str, events: list[dict[str, Any]], exact: bool) -> str | N
     return found
 
 
-def summary_lines(summary: Mapping[str, Any]) -> list[str]:
+def summary_lines(summary: Values) -> list[str]:
     """Return how complete the observations are."""
     answered = summary["answered"]
     asked = answered + len(summary["unreachable"]) + len(summary["failed"])
@@ -169,20 +170,38 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     return lines + [f"Problem on {problem.rstrip('.')}." for problem in summary.get("problems", [])]
 
 
-def capacity_lines(groups: list[Mapping[str, Any]]) -> list[str]:
+def capacity_lines(groups: list[Values]) -> list[str]:
     """Return one line for each capacity group that has unavailable VMs or that blocks all, as it may in a part of an inventory."""
     held = [f"C{group['held'][1:]}." for group in groups if group.get("held")]
+    held += [f"{text}." for text in dict.fromkeys(group.get("holds_nothing") for group in groups) if text]
     return held + [
-        f"Capacity group {group['name']!r}: {len(group['out'])} of {len(group['members'])} unavailable{_limit(group)}:"
+        f"{_title(group)}: {len(group['out'])} of {len(group['members'])} unavailable{_limit(group)}:"
         f" {some([f'{name} ({why})' for name, why in group['out'].items()], SHOWN_HOSTS)}."
         for group in groups
         if group["out"]
     ]
 
 
-def lease_lines(leases: list[Mapping[str, Any]]) -> list[str]:
+def _title(group: Values) -> str:
+    return f"VMs that are drained alike ({group['alike']})" if group.get("alike") else f"Capacity group {group['name']!r}"
+
+
+def alike_lines(plan: Values) -> list[str]:
+    """Return the groups of VMs that are drained alike, each with its limit, and what names a better one: the largest, in few lines."""
+    groups = sorted((one for one in shown(plan["capacity"]) if one.get("alike")), key=lambda one: -len(one["members"]))
+    lines = [
+        f"{some(one['members'], SHOWN_HOSTS)} are drained alike ({one['alike']}): at most {one['max_unavailable']} of {len(one['members'])} out at once."
+        for one in groups[:MOST_OF_ONE_VM]
+    ]
+    if len(groups) > len(lines):
+        lines.append(f"{len(groups) - len(lines)} more groups of VMs that are drained alike: status_format=json has them under capacity.")
+    better = ["For another limit, name these VMs in a group of respond_capacity; respond_capacity_alike: false ends these groups."]
+    return [printable_line(line) for line in lines + better] if groups else []
+
+
+def lease_lines(leases: list[Values]) -> list[str]:
     """Return which other runs are active, and where."""
-    found: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    found: dict[tuple[Any, ...], list[Values]] = {}
     for lease in leases:
         if not lease["ours"]:
             found.setdefault((lease["run"], lease["who"], lease["event_id"], lease["kind"], lease["expired"]), []).append(lease)
@@ -190,7 +209,7 @@ def lease_lines(leases: list[Mapping[str, Any]]) -> list[str]:
     return [_lease_line(of_run) for of_run in kept] + ([f"At work: {len(left)} more runs."] if left else [])
 
 
-def _lease_line(leases: list[Mapping[str, Any]]) -> str:
+def _lease_line(leases: list[Values]) -> str:
     """Return one line about the leases of one run for one event: who, what, where, since when, until when, and what ends a dead run."""
     first, hosts = leases[0], some([lease["host"] for lease in leases], SHOWN_HOSTS)
     what = "an upgrade" if first["kind"] == "upgrade" else f"event {first['event_id'] or 'not known'}"
@@ -204,22 +223,22 @@ def _lease_line(leases: list[Mapping[str, Any]]) -> str:
     return f"{line}. If it is dead, the next run takes over at {timestamps.clock_time(max(limits))}." if limits else f"{line}."
 
 
-def _limit(group: Mapping[str, Any]) -> str:
+def _limit(group: Values) -> str:
     limit = "" if group["max_unavailable"] is None else f", limit {group['max_unavailable']}"
     return limit + (f", keep {' and '.join(group['keep'])}" if group["keep"] else "")
 
 
-def failed_lines(failed: list[Mapping[str, Any]], is_many: bool = False) -> list[str]:
+def failed_lines(failed: list[Values], is_many: bool = False) -> list[str]:
     """Return the failures that fail the run, few of them for each VM; with C(is_many) one line for all that have the same reason."""
     failed, left = few_of_each(failed, lambda item: [item["host"]], MOST_OF_ONE_VM)
     more = [f"FAILED: {len(left)} more of {some(list(dict.fromkeys(item['host'] for item in left)), SHOWN_HOSTS)}."] if left else []
-    alike: dict[str, list[Mapping[str, Any]]] = {}
+    alike: dict[str, list[Values]] = {}
     for number, item in enumerate(failed):
         alike.setdefault(_failure(item).removeprefix(f"{item['host']}: ") if is_many else str(number), []).append(item)
     return more + [_failed_line(items) for items in alike.values()]
 
 
-def _failed_line(items: list[Mapping[str, Any]]) -> str:
+def _failed_line(items: list[Values]) -> str:
     """Return one line about failures that have the same reason."""
     reason, event_id, host = _failure(items[0]), items[0]["event_id"], items[0]["host"]
     if len(items) == 1:
@@ -227,11 +246,11 @@ def _failed_line(items: list[Mapping[str, Any]]) -> str:
     return f"FAILED: {some(list(dict.fromkeys(item['host'] for item in items)), SHOWN_HOSTS)}: {reason.removeprefix(f'{host}: ')}."
 
 
-def _failure(item: Mapping[str, Any]) -> str:
+def _failure(item: Values) -> str:
     return shortened(item["reason"], LONGEST_FAILURE).rstrip(".")
 
 
-def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]], folders: Mapping[str, Any]) -> list[str]:
+def explain(event: Values, actions: list[Values], folders: Values) -> list[str]:
     """Explain one event: the rule, what it waits for, what was changed and would be undone, and how to undo it by hand."""
     rule = event["rule"]
     lines = [
@@ -258,7 +277,7 @@ def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]], folders:
     return lines
 
 
-def _by_hand(participant: Mapping[str, Any], folders: Mapping[str, Any]) -> list[str]:
+def _by_hand(participant: Values, folders: Values) -> list[str]:
     """Return what to do on a VM where Ansible cannot: the methods are undone in reverse order."""
     # The settings of a VM, or its folder alone. The default is another one on Windows.
     about = folders.get(participant["host"])
@@ -273,7 +292,7 @@ def _by_hand(participant: Mapping[str, Any], folders: Mapping[str, Any]) -> list
     return [f"  To put {participant['host']} back by hand, run there in this order, and leave its record {where} for the next pass:", *commands]
 
 
-def _own_undo(item: Mapping[str, Any], settings: Any) -> str | None:
+def _own_undo(item: Values, settings: Any) -> str | None:
     """Return the undo of a method in the operator's own words, as the controller's settings of this VM have it, or None. A record may say anything.
 
     Without a name of its own an entry is known by its number, which may be another one by now: then only the single one is sure.
@@ -287,7 +306,7 @@ def _own_undo(item: Mapping[str, Any], settings: Any) -> str | None:
     return None
 
 
-def _found(item: Mapping[str, Any]) -> str:
+def _found(item: Values) -> str:
     """Return what a method is put back to, or, where it recorded nothing that it found, whether it is undone."""
     verb = "was" if item["state"] == "undone" else "would be"
     return f"{verb} put back to: {kind_of(item['method']).shown(item['before'])}" if item["before"] else f"{verb} undone"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ....module_utils._scheduled_events.core.types import Data
 from ....module_utils._scheduled_events.drain.registry import method_of_unit
 from ....module_utils._scheduled_events.journal.record_schema import file_name
 from ....module_utils._scheduled_events.journal.recorded import Recorded
@@ -33,7 +34,7 @@ OF_ONE_VM = 5
 SHOWN_HOSTS = 6
 
 
-def entry(event_state: EventState, phase: str, now: float) -> dict[str, Any]:
+def entry(event_state: EventState, phase: str, now: float) -> Data:
     """Summarise one event: Azure's data, its phase, and why."""
     event = event_state.event
     lead = notifications.lead(event_state)
@@ -99,7 +100,7 @@ def _remarks(event_state: EventState) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _participant(participant: Participant) -> dict[str, Any]:
+def _participant(participant: Participant) -> Data:
     record = participant.record
     methods = record.methods if record else ()
     return {
@@ -117,7 +118,7 @@ def _participant(participant: Participant) -> dict[str, Any]:
     }
 
 
-def _change(method: Recorded, targets: Sequence[Target]) -> dict[str, Any]:
+def _change(method: Recorded, targets: Sequence[Target]) -> Data:
     return {
         "id": method.identifier,
         "method": method.kind,
@@ -128,7 +129,7 @@ def _change(method: Recorded, targets: Sequence[Target]) -> dict[str, Any]:
     }
 
 
-def of_hosts(hosts: list[Host]) -> dict[str, dict[str, Any]]:
+def of_hosts(hosts: list[Host]) -> dict[str, Data]:
     """Summarise each VM."""
     return {
         host.name: {
@@ -147,7 +148,7 @@ def _host_phase(records: Iterable[Record]) -> str | None:
     return max(open_records, key=lambda record: record.history[-1][1] if record.history else 0.0).phase if open_records else None
 
 
-def summary(hosts: list[Host], event_states: list[EventState], settings: Settings, now: float) -> dict[str, Any]:
+def summary(hosts: list[Host], event_states: list[EventState], settings: Settings, now: float) -> Data:
     """Summarise how complete the observations are."""
     observations = [(host.name, latest) for host in hosts if (latest := host.latest) is not None]
     return {
@@ -188,7 +189,7 @@ def _undrained_services(hosts: Iterable[Host]) -> list[str]:
     ]
 
 
-def counts(phases: dict[str, str], actions: Sequence[Action], hosts: list[Host], found: dict[str, Any]) -> dict[str, int]:
+def counts(phases: dict[str, str], actions: Sequence[Action], hosts: list[Host], found: Data) -> dict[str, int]:
     """Return numbers for workflows that branch on them. All keys are always present."""
     event_phases = list(phases.values())
     return {

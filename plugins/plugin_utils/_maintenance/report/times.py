@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, TypedDict
+from collections.abc import Iterable
+from typing import TypedDict
 
 from ....module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
+from ....module_utils._scheduled_events.core.types import Values
 from ....module_utils._scheduled_events.journal.transitions import PHASES
 from ..core import timestamps
 from ..core.model import Record
@@ -44,13 +45,18 @@ def times_of(record: Record) -> Times:
     # Of a VM that was still draining the record has these times beside its history.
     at["approved"] = record.approved_at if at["approved"] is None else at["approved"]
     at["started"] = record.started_at if at["started"] is None else at["started"]
+    # Until its first method has found something, it only waited.
+    found = [moment for method in record.methods if (moment := timestamps.parse(method.times.get("found"))) is not None]
+    began = at["draining"] if at["draining"] is None or not found else max(at["draining"], min(found))
+    # One that never got further has set nothing.
+    began = began if record.methods else None
     return {
         "phases": {phase: _form(moment) for phase, moment in at.items()},
         "history": [{"phase": phase, "at": timestamps.form(moment)} for phase, moment in _few(record.history)],
         "approving": _form(record.approving_at),
-        "drain_seconds": between(at["draining"], at["drained"]),
+        "drain_seconds": between(began, at["drained"]),
         "impact_seconds": between(at["started"], at["gone"]),
-        "out_of_service_seconds": between(at["draining"], at["recovered"]),
+        "out_of_service_seconds": between(began, at["recovered"]),
         "outcome": record.outcome,
     }
 
@@ -74,7 +80,7 @@ def _form(at: float | None) -> str | None:
     return None if at is None else timestamps.form(at)
 
 
-def vm_table(event: Mapping[str, Any], found: Iterable[tuple[str, Times]]) -> list[str]:
+def vm_table(event: Values, found: Iterable[tuple[str, Times]]) -> list[str]:
     """Return a line with the event's type and whole id, and a table with a row for each of its VMs."""
     rows = list(found)
     # One VM approves an event for all of them.

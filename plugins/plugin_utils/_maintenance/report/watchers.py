@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from ....module_utils._scheduled_events.core.types import Data, Values
 from ....module_utils._scheduled_events.host.watcher_state import STALE_SECONDS
 from ..._core.short_forms import some
 from ..core.model import Observation, Watcher
@@ -18,7 +18,7 @@ def is_alive(watcher: Watcher | None) -> bool:
     return watcher is not None and watcher.age_seconds is not None and watcher.age_seconds <= STALE_SECONDS
 
 
-def summary(observations: Sequence[tuple[str, Observation]]) -> dict[str, Any]:
+def summary(observations: Sequence[tuple[str, Observation]]) -> Data:
     """Return the hosts with a live watcher, with a stale one and with none, and what watchers report."""
     found = [(name, observation.watcher) for name, observation in observations if observation.watcher is not None]
     missing = [(name, observation.system) for name, observation in observations if observation.watcher is None]
@@ -32,7 +32,7 @@ def summary(observations: Sequence[tuple[str, Observation]]) -> dict[str, Any]:
     }
 
 
-def lines(watchers: Mapping[str, Any]) -> list[str]:
+def lines(watchers: Values) -> list[str]:
     """Return what people read of them: nothing where no VM has one."""
     alive, stale, missing = watchers["alive"], watchers["stale"], watchers["missing"]
     if not alive and not stale:

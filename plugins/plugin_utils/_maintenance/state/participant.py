@@ -100,6 +100,16 @@ class Participant:
         return self.record.phase if self.record else None
 
     @property
+    def waits(self) -> bool:
+        """Return whether its drain waits for others to serve, and has changed nothing."""
+        return self.record is not None and self.record.waits
+
+    @property
+    def should_serve(self) -> bool:
+        """Return whether a method of its drain has said that others no longer serve enough without the VM."""
+        return self.record is not None and self.record.should_serve
+
+    @property
     def over(self) -> bool:
         """Return whether the event is gone for this VM: now, or concluded earlier and not listed again."""
         return self.ok and (self.presence.gone or (not self.listed and self.record is not None and self.record.outcome is not None))

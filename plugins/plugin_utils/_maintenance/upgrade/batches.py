@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 from ....module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
+from ....module_utils._scheduled_events.core.types import Values
 from ..._core import plain_values
 from ..._core.wrong_input import WrongInput
 
@@ -35,7 +36,7 @@ def make_batches(hosts: Any, by: Any = "serial", serial: Any = None, places: Any
     return ahead + [batch for domain, sizes in domains for batch in _cut([name for name in domain if name not in begun], sizes)]
 
 
-def _domains(names: Sequence[str], kind: str, places: Mapping[str, Any]) -> list[list[str]]:
+def _domains(names: Sequence[str], kind: str, places: Values) -> list[list[str]]:
     """Return the VMs of each domain, sorted by its number. A VM without a known domain is a batch of its own: it may be in any."""
     found: dict[str, list[str]] = {}
     alone = []
@@ -110,7 +111,7 @@ class UpgradePlan(TypedDict):
     """The batches, for people."""
 
 
-def plan_upgrade(asked: UpgradeRequest, observed: Mapping[str, Any]) -> UpgradePlan:
+def plan_upgrade(asked: UpgradeRequest, observed: Values) -> UpgradePlan:
     """Return the plan from the observations of all hosts. Raise WrongInput.
 
     VMs that were begun come first: they may be out of service, which leaves no room for others.
@@ -133,13 +134,13 @@ def plan_upgrade(asked: UpgradeRequest, observed: Mapping[str, Any]) -> UpgradeP
     return {"batches": batches, "done": done, "keepers": keepers, "lines": lines}
 
 
-def _mark(upgrade: str, observation: Mapping[str, Any]) -> Mapping[str, Any]:
+def _mark(upgrade: str, observation: Values) -> Values:
     """Return the progress mark of the upgrade on a VM, or an empty one."""
     marks = map(plain_values.mapping, plain_values.items(observation.get("upgrades")))
     return next((mark for mark in marks if mark.get("name") == upgrade.strip()), {})
 
 
-def _batch_lines(by: str, batches: Sequence[Sequence[str]], places: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _batch_lines(by: str, batches: Sequence[Sequence[str]], places: Mapping[str, Values]) -> list[str]:
     def place(batch: Sequence[str]) -> str:
         # As its first VM says, which may say anything.
         said = printable(plain_values.text(places[batch[0]].get(by)) or "not known", LONGEST_NAME)
@@ -156,7 +157,7 @@ class Approval(TypedDict):
     """The names of the VMs that these events may hit."""
 
 
-def approvals(restarts: Iterable[Mapping[str, Any]], recorded: Mapping[str, Sequence[str]]) -> dict[str, Approval]:
+def approvals(restarts: Iterable[Values], recorded: Mapping[str, Sequence[str]]) -> dict[str, Approval]:
     """Return for each VM the upgrade's own restarts that it approves: those that every VM of the event has recorded.
 
     C(restarts) are as filter C(own_restarts) returns them, C(recorded) the events that each host has recorded.

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ....module_utils._scheduled_events.core.types import Data, Values
 from ..._core.wrong_input import WrongInput
 from .. import planner as planning
 from ..act import replicas
@@ -37,7 +38,7 @@ CHANGED_TASKS = (
 BEGUN, UPGRADED, DONE = "begun", "upgraded", "done"
 
 
-def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: Any = None, now: Any = None, seen: Any = None) -> dict[str, Any]:
+def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: Any = None, now: Any = None, seen: Any = None) -> Data:
     """Return the whole decision, as plain lists and dictionaries. Raise WrongInput."""
     asked = gate_request.load(ask)
     chosen = settings_module.load(settings)
@@ -76,7 +77,7 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
         "leased_until": _leased_until(asked, board) if answer.go else None,
         "actions": [serialise(action) for action in actions],
         "requeue": {"seconds": _wait(answer, board), "why": answer.why[0] if answer.why else ""},
-        "capacity": allocation.shown(budget),
+        "capacity": allocation.shown(budget, chosen),
         "leases": leases.shown(observed_state.hosts, chosen),
         "involved": [host.name for host in observed_state.hosts if host.name in involved],
         "seen": gate_blockers.remember(seen or {}, observed_state.event_states, asked, observed_state.now),
@@ -151,7 +152,7 @@ def _blockers(
     hosts: Mapping[str, Host],
     board: leases.Leases,
     budget: Budget,
-    seen: Mapping[str, Any],
+    seen: Values,
     settings: Settings,
 ) -> list[Blocker]:
     if not ask.batch:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+from ....module_utils._scheduled_events.core.types import Data, Values
 from ....module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ..._core import plain_values
 from ..budget import allocation
@@ -23,7 +23,7 @@ from .gate_request import KNOWN_TYPES, GateRequest
 KNOWN = frozenset(one.lower() for one in KNOWN_TYPES)
 
 
-def shown(blocker: Blocker) -> dict[str, Any]:
+def shown(blocker: Blocker) -> Data:
     """Return a blocker as the gate's answer shows it. Its subjects are a VM of the batch and an event, as far as it is about them."""
     host, event_id = (*blocker.subjects, None, None)[:2]
     return {"kind": blocker.kind, "text": blocker.text, "host": host, "event_id": event_id, "wait": blocker.wait}
@@ -179,7 +179,7 @@ def _last(record: Record, now: float) -> float:
 # --- Events of earlier observations --------------------------------------------------------------------------------------
 
 
-def of_memory(seen: Mapping[str, Any], event_states: Iterable[EventState], ask: GateRequest, settings: Settings, now: float) -> list[Blocker]:
+def of_memory(seen: Values, event_states: Iterable[EventState], ask: GateRequest, settings: Settings, now: float) -> list[Blocker]:
     """Return events of the batch that an earlier observation listed and no VM lists any more. Without respond there are no records of them."""
     listed = {event_state.key for event_state in event_states if event_state.listed}
     found = []
@@ -196,7 +196,7 @@ def of_memory(seen: Mapping[str, Any], event_states: Iterable[EventState], ask: 
     return found
 
 
-def remember(seen: Mapping[str, Any], event_states: Iterable[EventState], ask: GateRequest, now: float) -> dict[str, dict[str, Any]]:
+def remember(seen: Values, event_states: Iterable[EventState], ask: GateRequest, now: float) -> dict[str, Data]:
     """Return the memory with the events listed now, for the next observation of this run."""
     found = {str(key): dict(plain_values.mapping(plain_values.plain(one))) for key, one in plain_values.mapping(seen).items()}
     for event_state in event_states:

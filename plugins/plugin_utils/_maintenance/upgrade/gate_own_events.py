@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....module_utils._scheduled_events.core.types import Data
 from ....module_utils._scheduled_events.lease.lease_schema import event_digest
 from .. import planner as planning
 from ..config import settings as settings_module
@@ -19,7 +20,7 @@ from . import gate_request
 from .gate_request import GateRequest
 
 
-def own_events(observations: Any, ask: Any, settings: Any = None, now: Any = None) -> list[dict[str, Any]]:
+def own_events(observations: Any, ask: Any, settings: Any = None, now: Any = None) -> list[Data]:
     """Return every scheduled event with source User, with the VMs to approve it for or the reason not to."""
     asked = gate_request.load(ask)
     chosen = settings_module.load(settings)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import typing as t
 
 from ....module_utils._scheduled_events.core.printable_text import printable
+from ....module_utils._scheduled_events.core.types import Values
 from ....module_utils._scheduled_events.host.machine.services import ServiceError, ServiceState
 from ..calls import Answer, OverCalls, failure_text
 
@@ -61,7 +62,7 @@ class WindowsServices(OverCalls):
         return codes
 
 
-def _state_of(name: str, one: t.Mapping[str, t.Any]) -> ServiceState:
+def _state_of(name: str, one: Values) -> ServiceState:
     code = one.get("win32_exit_code")
     return ServiceState(
         name,

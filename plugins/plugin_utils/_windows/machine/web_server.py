@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ....module_utils._scheduled_events.core.types import Data
 from ....module_utils._scheduled_events.host.machine.web_server import States
 from ..calls import Answer, OverCalls, accepted, json_output
 
@@ -55,6 +56,6 @@ class WindowsWebServer(OverCalls):
         return counts if TOTAL in counts else None
 
 
-def _listed(answer: Answer, key: str, what: str) -> list[dict[str, t.Any]]:
+def _listed(answer: Answer, key: str, what: str) -> list[Data]:
     found = accepted(answer, what).get(key)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.action import choose_vms
 from ansible_collections.maintenance.azure.plugins.action.choose_vms import _known
+from ansible_collections.maintenance.azure.tests.unit.plugins.action import controller_actions
 
 GROUPS = [{"name": "web", "members": ["web1", "web2"], "max_unavailable": 1}]
 
@@ -26,3 +30,21 @@ def test_facts_choose_nothing_and_end_nothing() -> None:
     # The parser of the condition would recurse without end.
     found = known({"respond_vm_name": "vm-web2", "respond_capacity": [{"name": "x", "members": ["web2"], "keep": "(" * 20000}]})
     assert found.names == {"web1"} and found.groups == ()
+
+
+class Hostvars(dict[str, Any]):
+    """What the action gets as hostvars: a host's variables, and the same as they are written."""
+
+    def raw_get(self, host: str) -> Any:
+        return self[host]
+
+
+@pytest.mark.parametrize(("option", "looked_at"), [({}, ["web1", "web2", "web9"]), ({"respond_capacity_alike": False}, ["web1", "web2"])])
+def test_a_run_for_one_event_looks_at_those_that_are_drained_alike(option: dict[str, Any], looked_at: list[str]) -> None:
+    """Else they would count as not in this run, and hold the event for as long as VMs that may come back."""
+    hosts = {name: {"drain_methods": [{"method": "haproxy", "balancers": ["lb1"]}], "group_names": ["web"]} for name in ("web1", "web9")}
+    hosts |= {name: {"drain_methods": [{"method": "none"}], "respond_exclude": True} for name in ("web2", "db1", "db2", "db3", "db4")}
+    order = ["web1", "web2", "db1", "db2", "db3", "db4", "web9"]
+    variables = {"hostvars": Hostvars({name: hosts[name] for name in order}), "ansible_play_hosts": order, **option}
+    chosen = controller_actions.run_action(choose_vms, {"names": ["web1"]}, variables)["hosts"]
+    assert [name for name in chosen if name not in ("db1", "db2")] == looked_at, chosen

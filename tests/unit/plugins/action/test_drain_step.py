@@ -79,9 +79,18 @@ def test_without_readable_settings_a_drain_is_refused() -> None:
     assert (undo["do"], undo["result"]["state"], undo["result"]["error"]) == ("end", "failed", "why")
 
 
-def test_balancers_are_judged_by_the_finding_and_the_options_of_the_method() -> None:
-    method = {"kind": "haproxy", "options": {"sessions": 0}, "finding": {"balancers": {"lb1": {"shop": {"state": "ready", "up": True}}}}}
-    answer = {"__drain_balancer": "lb1", "backends": {"shop": {"state": "ready", "up": True, "sessions": 0, "status": "UP"}}}
-    found = run({"__drain_step": {"method": method}}, observed=[answer])
-    assert found["to_drain"] == {"lb1": {"shop": "drain"}} and found["undone"]["state"] == "undone"
-    assert found["lost"] == []
+def test_what_was_observed_is_judged_by_the_finding_and_the_options_of_the_method() -> None:
+    method = {"kind": "kubernetes", "options": {"cordon_only": True}, "finding": {"node": "w1", "unschedulable": False, "ready": True}}
+    node = {"name": "w1", "unschedulable": True, "event": None, "ready": False}
+    found = run({"__drain_step": {"method": method}}, observed=[{"asked": "w1", "event_id": "E1", "node": node, "pods": []}])
+    assert found["checked"] == {"state": "drained", "error": None} and found["undone"] == {"state": "undoing", "error": "node w1 is not ready yet"}
+
+
+def test_what_a_method_has_registered_is_its_answer() -> None:
+    entry = {"method": "haproxy", "balancers": ["lb1"]}
+    first = run(begin={**BEGIN, "act": "drain", "methods": [entry], "must": "false"})
+    assert (first["do"], first["step"], list(first["method"]["calls"])) == ("stage", "find", ["lb1"])
+    answer = {"__drain_balancer": "lb1", "backends": {"shop": {"state": "ready", "up": True, "sessions": 0, "status": "UP"}}, "left": {}}
+    then = run({"__drain_step": first, "__drain_haproxy_calls": {"results": [answer]}})
+    (order,) = then["action"]["methods"]
+    assert (then["do"], order["finding"]) == ("act", {"server": "web1", "balancers": {"lb1": {"shop": {"state": "ready", "up": True}}}})

@@ -392,6 +392,187 @@ def test_without_a_cluster_no_other_host_is_read() -> None:
     assert "b" not in play.hosts.read
 
 
+# VMs that are drained alike
+
+
+ALIKE = {"settings": {**SETTINGS, "notify": False, "alike": True}}
+WRITTEN: dict[str, Any] = {"drain_methods": [{"method": "none"}], "group_names": ["web"]}
+
+
+def alike(play: Play, **given: Any) -> Any:
+    settings = play.begin(**{**ALIKE, **given})["request"]["settings"]
+    return [one["members"] for one in settings["alike"]] if "alike" in settings else None
+
+
+def limit(play: Play, *hosts: str) -> Play:
+    play.variables.update(ansible_play_hosts_all=list(hosts), ansible_play_batch=list(hosts), ansible_play_hosts=list(hosts))
+    return play
+
+
+def test_alike_vms_are_those_of_the_whole_inventory_as_it_is_written_whatever_the_play_is_limited_to() -> None:
+    hosts = {name: {**drained(name), **WRITTEN} for name in "abc"}
+    hosts |= {"e": {**drained("e"), **WRITTEN, "ansible_facts": EVIL}, "x": {"drain_methods": "{{ x }}"}, "y": {"drain_methods": "{{ x }}"}}
+    # One whose facts have settings stays a member: a VM leaves no group by what it says of itself.
+    assert alike(Play(**hosts)) == [["a", "b", "c", "e"], ["x", "y"]]
+    assert alike(limit(Play(**hosts), "b")) == [["a", "b", "c", "e"]], "and only the groups that this run has a host of"
+    assert limit(Play(**hosts), "b").begin(**ALIKE)["request"]["settings"]["alike"][0] == {"name": "alike a", "members": ["a", "b", "c", "e"], "what": "none"}
+
+
+def test_a_vm_chooses_no_group_by_what_it_returns() -> None:
+    """The settings of a first observation are as evaluated, perhaps with facts of the VM."""
+    hosts = {"a": {**drained("a"), **WRITTEN}, "b": {**observed("b", drain_methods=[{"method": "service"}], exclude=True), **WRITTEN}}
+    assert alike(Play(**hosts)) == [["a", "b"]]
+
+
+def test_those_of_declared_groups_and_retired_ones_are_left_out() -> None:
+    hosts = {name: {**drained(name), **WRITTEN} for name in "abcd"}
+    more = {"capacity": [{"name": "web", "members": ["a"], "max_unavailable": 1}], "retired": ["D"], "clusters": {"pg": ["b"]}}
+    assert alike(Play(**hosts), settings={**ALIKE["settings"], **more}) == [["b", "c"]]
+
+
+@pytest.mark.parametrize("given", [False, None, "false", "no"])
+def test_without_the_option_there_are_none(given: Any) -> None:
+    hosts = {name: {**drained(name), **WRITTEN} for name in "ab"}
+    assert alike(Play(**hosts), settings={**ALIKE["settings"], "alike": given}) is None
+    assert alike(Play(**hosts), settings={**SETTINGS, "notify": False}) is None
+
+
+@pytest.mark.parametrize("kept", [{"events": [event(resources=("a",))]}, {"records": [{}]}, {"leases": [{}]}, {}])
+def test_no_host_is_read_for_them_where_nothing_can_go(kept: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    play = Play(a={**observed("a"), **WRITTEN}, b=dict(WRITTEN), c={"observe_result": {"unreachable": True}})
+    play.hosts.hosts["a"]["observe_result"] |= kept
+    raw: list[str] = []
+    monkeypatch.setattr(HostVars, "raw_get", lambda self, name: raw.append(name) or self.hosts[name])
+    limit(play, "a", "c")
+    assert (alike(play) is None) is not bool(kept)
+    assert ("b" in raw) is bool(kept)
+    assert alike(play, only_shows=True) == [["a", "b"]], "what only shows the state lists them"
+
+
+def test_an_upgrade_has_none() -> None:
+    """Its batches are its owner's choice."""
+    play = Play(a={**drained("a"), **WRITTEN}, b={**drained("b"), **WRITTEN})
+    found = play.begin_gate(settings={"alike": True})
+    assert (found["contact"], share(found)) == (["a"], {"a": []})
+
+
+# Whose it is
+
+
+FOLDERS = {"folders": METHODS}
+
+
+def balanced(server: str | None = None, **options: Any) -> list[dict[str, Any]]:
+    return [{"method": "haproxy", "balancers": ["lb1"], **({} if server is None else {"server": server}), **options}]
+
+
+def in_haproxy(name: str, methods: Any, *events: Any, **more: Any) -> dict[str, Any]:
+    """Return a VM with these methods, as its inventory has them and as they were evaluated."""
+    return {"drain_methods": methods, **observed(name, *events, drain_methods=methods, **FOLDERS, **more)}
+
+
+def wrong(state: Mapping[str, Any]) -> dict[str, list[str]]:
+    return {one["host"]: one["wrong_settings"] for one in of_all(state) if one.get("wrong_settings")}
+
+
+SAME = (
+    "web1, web2 have the same server web1 on balancer lb1 in drain_methods (haproxy), so that a drain of one would take out another: "
+    "give each its own server, or remove server from the group's variables."
+)
+LB: dict[str, Any] = {"lb1": {}}
+
+
+@pytest.mark.parametrize("only_shows", [False, True])
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_two_hosts_with_one_server_have_wrong_settings_and_others_go_on(only_shows: bool, check_mode: bool) -> None:
+    hosts = {name: in_haproxy(name, balanced("web1"), event(resources=("web2",))) for name in ("web1", "web2")}
+    found = Play(**hosts, web3=in_haproxy("web3", balanced(), event("e3", ("web3",))), **LB).begin(check_mode, only_shows=only_shows)
+    assert wrong(found) == {"web1": [SAME], "web2": [SAME]}
+    assert f"wrong settings on web1, web2: {SAME}".rstrip(".") in found["plan"]["fails"]
+    assert [one["host"] for one in found["plan"]["actions"] if one["action"] == "acquire"] in (["web3"], [])
+    assert not [one for one in found["plan"]["actions"] if one["host"] in ("web1", "web2") and one["action"] != "write"], "nothing is set"
+    assert any(one["host"] == "web3" for one in found["plan"]["actions"])
+
+
+def test_it_is_told_without_any_event() -> None:
+    assert wrong(Play(**{name: in_haproxy(name, balanced("web1")) for name in ("web1", "web2")}, **LB).begin()) == {"web1": [SAME], "web2": [SAME]}
+
+
+def test_former_entries_and_hosts_that_are_left_alone_claim_nothing() -> None:
+    former = {"drain_methods_former": balanced("web1")}
+    assert wrong(Play(web1=in_haproxy("web1", balanced()), web2=in_haproxy("web2", balanced(), **former), **LB).begin()) == {}
+    assert wrong(Play(web1=in_haproxy("web1", balanced()), web2=in_haproxy("web2", balanced("web1"), exclude=True), **LB).begin()) == {}
+    refused = {**in_haproxy("web2", balanced("web1")), "ansible_facts": EVIL}
+    assert wrong(Play(web1=in_haproxy("web1", balanced()), web2=refused, **LB).begin()) == {}
+
+
+@pytest.mark.parametrize(
+    ("other", "is_wrong"),
+    [
+        ({"drain_methods": balanced("web1")}, True),
+        ({"drain_methods": balanced("web1", balancers="{{ groups['lb'] }}")}, False),
+        ({"drain_methods": balanced("web2")}, False),
+        ({"drain_methods": balanced("web1", backends=["a"])}, True),
+        ({"drain_methods": balanced("web1"), "respond_exclude": True}, False),
+        ({"drain_methods": balanced("web1"), "ansible_facts": EVIL}, False),
+        ({}, False),
+    ],
+)
+def test_a_host_that_is_not_in_this_run_is_compared_by_what_is_written(other: dict[str, Any], is_wrong: bool) -> None:
+    hosts = {"web1": in_haproxy("web1", balanced(), event(resources=("web1",))), "web2": other, **LB}
+    assert wrong(limit(Play(**hosts), "web1").begin()) == ({"web1": [SAME]} if is_wrong else {})
+
+
+def test_one_whose_name_is_claimed_is_read_though_all_of_it_is_a_template() -> None:
+    """A copied host_vars/web1.yml: the other one names its server by a template."""
+    hosts = {"web2": in_haproxy("web2", balanced("web1"), event(resources=("web2",))), "web1": {"drain_methods": balanced()}, **LB}
+    assert list(wrong(limit(Play(**hosts), "web2").begin())) == ["web2"]
+
+
+def test_without_events_no_other_host_is_read_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    play = limit(Play(web1=in_haproxy("web1", balanced()), web2={"drain_methods": balanced("web1")}, **LB), "web1")
+    raw: list[str] = []
+    monkeypatch.setattr(HostVars, "raw_get", lambda self, name: raw.append(name) or self.hosts[name])
+    assert (wrong(play.begin()), "web2" in play.hosts.read, "web2" in raw) == ({}, False, False)
+
+
+def test_few_hosts_are_evaluated_for_it() -> None:
+    hosts = {f"x{number}": {"drain_methods": balanced("web1")} for number in range(200)}
+    play = limit(Play(web1=in_haproxy("web1", balanced(), event(resources=("web1",))), **hosts, **LB), "web1")
+    (words,) = wrong(play.begin())["web1"]
+    assert words.startswith("web1, x0, x1, x10, x11, x12 and 45 more have the same server web1")
+    assert len([name for name in play.hosts.read if name.startswith("x")]) == module.MOST_NAMESAKES
+
+
+@pytest.mark.parametrize("written", ["{{ ansible_facts.hostname }}", "{{ name_in_balancer }}"])
+def test_a_vm_that_makes_the_name_by_its_facts_stops_no_other(written: str) -> None:
+    """Rule 9: any variable of a template may be a fact. What only a fact may say is compared with no other host's."""
+    by_facts = [{**balanced()[0], "server": written}]
+    facts = {"hostname": "web1", "name_in_balancer": "web1"}
+    liar = {**in_haproxy("liar", balanced("web1"), event(resources=("liar",))), "drain_methods": by_facts, "ansible_facts": facts}
+    web1 = in_haproxy("web1", balanced(), event("e1", ("web1",)))
+    assert wrong(Play(web1=web1, liar=liar, **LB).begin()) == {}
+    assert wrong(Play(web1={**web1, "drain_methods": by_facts}, liar=liar, **LB).begin()) == {}
+    # The interpreter that Ansible has found is no fact that names anything.
+    found = {"discovered_interpreter_python": "/usr/bin/python3"}
+    assert list(wrong(Play(web1=web1, liar={**liar, "ansible_facts": found}, **LB).begin())) == ["web1", "liar"]
+
+
+def test_a_name_that_several_clusters_may_have_is_a_warning() -> None:
+    one = [{"method": "slurm", "node": "n1", "cluster": "x"}]
+    found = Play(a=in_haproxy("a", one), b=in_haproxy("b", one)).begin()
+    assert (wrong(found), found["plan"]["summary"]["misspelt"][-1]) == (
+        {},
+        "a, b have the same node n1 in drain_methods (slurm). Correct node, or name the cluster of each (cluster).",
+    )
+
+
+def test_an_upgrade_begins_with_no_such_settings() -> None:
+    hosts = {name: in_haproxy(name, balanced("web1")) for name in ("web1", "web2")}
+    found = limit(Play(**hosts, **LB), "web1", "web2").run(check_settings=True)
+    assert (found["failed"], found["msg"]) == (True, f"wrong settings on web1, web2: {SAME.rstrip('.')}. Nothing was done.")
+
+
 def test_what_comes_later_changes_no_setting_of_the_run() -> None:
     play = Play(a=drained("a"))
     play.begin()

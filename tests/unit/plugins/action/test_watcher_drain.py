@@ -77,6 +77,82 @@ def test_a_note_names_what_is_left_to_the_controller() -> None:
     assert found["content"]["elsewhere"] == ["1-haproxy"]
 
 
+class HostVars(dict[str, dict[str, Any]]):
+    """As Ansible's, which also counts what is read."""
+
+    def __init__(self, **hosts: Any) -> None:
+        super().__init__(hosts)
+        self.read: list[str] = []
+
+    def raw_get(self, name: str) -> dict[str, Any]:
+        self.read.append(name)
+        return self[name]
+
+
+ALIKE = {"drain_methods": [SERVICE], "group_names": ["web"]}
+APPROVES = {
+    "policy": [{"name": "short", "when": "event_type == 'Freeze'", "drain": False, "approve": "now"}, {"name": "x", "drain": True, "approve": "after_drain"}]
+}
+
+
+def approvals(hosts: dict[str, Any], types: Any = ("Freeze",), **arguments: Any) -> tuple[list[str], str]:
+    variables = {"hostvars": HostVars(**hosts), "group_names": ["web"], "groups": {"web": ["vm1"], "all": list(hosts)}}
+    given = {"methods": [SERVICE], "types": list(types), "alike": True, **APPROVES, **arguments}
+    found = run_action(watcher_drain, given, variables)
+    assert "failed" not in found, found["msg"]
+    return [row["approve"] for row in found["content"]["rules"]], found["note"]
+
+
+NOTE = "The watcher leaves approvals to a run, which knows the VMs that stand in for this one."
+
+
+def test_a_vm_to_which_others_are_alike_approves_nothing_by_itself() -> None:
+    assert approvals({"vm1": ALIKE, "vm2": ALIKE}) == (["never", "after_drain"], NOTE)
+    with_facts = {**ALIKE, "ansible_facts": {"respond_policy": []}}
+    assert approvals({"vm1": ALIKE, "vm2": with_facts}) == (["never", "after_drain"], NOTE), "a fact takes no VM out of its group"
+    assert approvals({"vm1": ALIKE, "vm2": ALIKE}, ["Preempt"]) == (["never", "after_drain"], ""), "nothing to say: none is approved undrained"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {},
+        {"drain_methods": [HAPROXY]},
+        {**ALIKE, "respond_exclude": True},
+        {**ALIKE, "ansible_facts": {"drain_methods": []}},
+    ],
+)
+def test_a_vm_that_stands_alone_approves_what_the_policy_approves(other: dict[str, Any]) -> None:
+    assert approvals({"vm1": ALIKE, "vm2": other}) == (["now", "after_drain"], "")
+
+
+def test_it_goes_by_the_same_groups_as_a_run() -> None:
+    hosts = {"vm1": ALIKE, "vm2": ALIKE}
+    assert approvals(hosts, alike=False)[0] == approvals(hosts, alike="no")[0] == ["now", "after_drain"]
+    assert approvals(hosts, retired="vm2")[0] == ["now", "after_drain"]
+    other = [{"name": "x", "members": ["vm2"], "max_unavailable": 1}]
+    assert approvals(hosts, capacity=other)[0] == ["now", "after_drain"], "it has a limit of its own, and this one stands alone then"
+    own = [{"name": "x", "members": ["vm1"], "max_unavailable": 1}]
+    assert approvals(hosts, capacity=own, alike=False) == (["never", "after_drain"], NOTE)
+    found = run(methods=[SERVICE], types=["Freeze"], capacity=[{"name": "x"}], **APPROVES)
+    assert (found["failed"], found["msg"]) == (
+        True,
+        "group 1 of the capacity ('x'): members must be a list of inventory hosts, such as groups['web'], not None",
+    )
+
+
+def test_those_of_its_own_groups_are_read_first() -> None:
+    hosts: dict[str, Any] = {"vm1": ALIKE, **{f"x{number}": ALIKE for number in range(100)}, "vm9": ALIKE}
+    variables = {"hostvars": HostVars(**hosts), "group_names": ["web"], "groups": {"web": ["vm1", "vm9"], "all": list(hosts)}}
+    run_action(watcher_drain, {"methods": [SERVICE], "types": ["Freeze"], "alike": True, **APPROVES}, variables)
+    assert variables["hostvars"].read == ["vm1", "vm9"]
+    variables["hostvars"].read.clear()
+    run_action(
+        watcher_drain, {"methods": [SERVICE], "types": ["Freeze"], "alike": True, "policy": [{"name": "x", "drain": True, "approve": "never"}]}, variables
+    )
+    assert variables["hostvars"].read == [], "where it approves nothing anyway, nothing is read"
+
+
 @pytest.mark.parametrize(
     ("types", "words"),
     [

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import typing as t
 
+from ...core.types import Values
 from ...host.machine.commands import TIMED_OUT, CommandResult
 from ...host.machine.machine import Machine
-from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
+from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
 
 # EX_TEMPFAIL of sysexits.h: not yet.
 NOT_YET = 75

@@ -12,9 +12,10 @@ import re
 import typing as t
 
 from ...core.printable_text import LONGEST_NAME, printable
+from ...core.types import Data, Values
 from ...host.machine.commands import NOT_FOUND, TIMED_OUT
 from ...host.machine.machine import Machine
-from .method import DRAINED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values, is_true
+from .method import DRAINED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, is_true
 from .pasted import word
 from .service import RAN, ServiceMethod
 
@@ -74,7 +75,7 @@ class GaleraMethod(Method):
         "members": Option("mapping", default={}, hosts=True),
     }
 
-    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+    def find(self, machine: Machine, task: Task) -> Data:
         if not is_true(task.options["reject_queries"]) and not is_true(task.options["stop"]):
             raise MethodError("options stop and reject_queries are both false, so that nothing would be done")
         if is_true(task.options["stop"]) and not task.listed("units"):
@@ -164,7 +165,7 @@ def _refuse_if_needed(node: _Node, machine: Machine, task: Task) -> None:
     raise MethodError(words[:LONGEST_MESSAGE])
 
 
-def _members(task: Task) -> t.Mapping[str, t.Any]:
+def _members(task: Task) -> Values:
     members = task.options["members"]
     return members if isinstance(members, t.Mapping) else {}
 

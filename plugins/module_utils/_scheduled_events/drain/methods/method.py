@@ -8,6 +8,7 @@ from __future__ import annotations
 import abc
 import typing as t
 
+from ...core.types import Data, Values
 from ...host.machine.machine import Machine
 from ...journal.record_schema import PLAIN_ID
 from ...journal.recorded import BEFORE_ANYTHING
@@ -15,7 +16,6 @@ from ...journal.recorded import BEFORE_ANYTHING
 if t.TYPE_CHECKING:
     from ...host.machine.daemons import Daemons
 
-Values = t.Mapping[str, t.Any]
 LONGEST_MESSAGE = 400
 # How the reason begins that a drain leaves in a cluster's own log or state.
 PREFIX = "maintenance.azure "
@@ -43,7 +43,7 @@ class Option(t.NamedTuple):
     """One option of a method, as drain_methods has it."""
 
     kind: str
-    """text, path, address, texts, whole, wholes, seconds, label, pattern, truth, mode, command, mapping or task_file;
+    """text, path, address, texts, whole, wholes, seconds, label, pattern, truth, mode, command, counts, mapping or task_file;
     see plugin_utils/_drain/settings/validation.py."""
     required: bool = False
     default: t.Any = None
@@ -150,7 +150,7 @@ class Method(abc.ABC):
             raise MethodError(f"method {self.name} talks to a daemon of its VM, which is not supported on Windows hosts")
         return machine.daemons()
 
-    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+    def find(self, machine: Machine, task: Task) -> Data:
         """Return what undo() will need to know. It is in the record before begin() acts."""
         return {}
 
@@ -178,6 +178,8 @@ class Method(abc.ABC):
 
     outside = False
     """Whether it changes something outside the VM: its record is copied before it acts, and the settings rule its undo."""
+    hands_over = False
+    """Whether it gives a role that others ask for, such as a database's leader, to another VM: then no load balancer has to have another server for it yet."""
     safe_at_once = False
     """Whether a VM may begin it by itself although it is outside, when no controller can copy its record first."""
     short_pause_hurts = False
@@ -186,6 +188,8 @@ class Method(abc.ABC):
     """The systemd units of what it drains: where one runs and the method is not set, status says that there is this method."""
     windows_modules: t.ClassVar[t.Sequence[str]] = ()
     """The modules of other collections than ansible.windows that it needs for a Windows host."""
+    own_name = ""
+    """The option that names this VM in its cluster: two VMs of the same name are probably a copied setting."""
     undo_option = ""
     """The option that is its undo in the operator's own words, if it has one."""
 

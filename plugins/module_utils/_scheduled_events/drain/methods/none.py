@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from ...core.types import Values
 from ...host.machine.machine import Machine
-from .method import DRAINED, UNDONE, Answer, Method, Task, Values
+from .method import DRAINED, UNDONE, Answer, Method, Task
 
 
 class NoMethod(Method):

@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 import typing as t
 
+from ...core.types import Values
+
 # No quotes, no blanks, nothing that a shell reads; it cannot begin like an option.
 WORD = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./@+-]{0,299}")
 # Between single or double quotes, on Windows. Nothing of another machine, which \\SERVER\SHARE\FILE and FileSystem::\\SERVER\SHARE\FILE are.
@@ -24,7 +26,7 @@ def quoted(value: t.Any, placeholder: str, mark: str = "'") -> str:
     return f"{mark}{text}{mark}" if text else placeholder
 
 
-def listed(finding: t.Mapping[str, t.Any], options: t.Mapping[str, t.Any], option: str) -> list[str]:
+def listed(finding: Values, options: Values, option: str) -> list[str]:
     """Return the names of a finding in the order of an option, or, where that names none of them, in their own."""
     names = options.get(option)
     known = [name for name in names if isinstance(name, str) and name in finding] if isinstance(names, (list, tuple)) else []

@@ -10,9 +10,10 @@ import re
 import typing as t
 
 from ...core.printable_text import printable
+from ...core.types import Data, Values
 from ...host.machine.machine import Machine
 from ...host.system import seconds_between
-from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDONE, Answer, Method, MethodError, Option, Task, Values
+from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDONE, Answer, Method, MethodError, Option, Task
 from .pasted import quoted, word
 
 POSITIONS = ("in", "out")
@@ -36,7 +37,7 @@ class ProbeFileMethod(Method):
         "mode": Option("mode", default="0644"),
     }
 
-    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+    def find(self, machine: Machine, task: Task) -> Data:
         return dict(machine.flag_files.describe(task.options["path"]))
 
     def would(self, machine: Machine, task: Task) -> str:

@@ -13,9 +13,10 @@ import re
 import typing as t
 
 from ...core.printable_text import LONGEST_NAME, printable
+from ...core.types import Data, Values
 from ...host.machine.commands import TIMED_OUT, CommandResult
 from ...host.machine.machine import Machine
-from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
+from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task
 
 # Each command starts an Erlang VM: two seconds on an idle machine, many on a busy one.
 SECONDS = 30.0
@@ -57,7 +58,7 @@ class RabbitMQMethod(Method):
         "quorum_critical": Option("text", default="refuse", choices=("refuse", "ignore")),
     }
 
-    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+    def find(self, machine: Machine, task: Task) -> Data:
         node = _status(machine, task)
         _refuse_other_vm(node.name, machine, task)
         if not node.maintenance and task.options["quorum_critical"] != "ignore":

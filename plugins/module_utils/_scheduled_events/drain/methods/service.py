@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import typing as t
 
+from ...core.types import Data, Values
 from ...host.machine.machine import Machine
 from ...host.machine.services import ServiceState
-from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
+from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
 from .pasted import listed, word
 
 # One that restarts all the time counts as running.
@@ -24,7 +25,7 @@ class ServiceMethod(Method):
     name = "service"
     options: t.ClassVar[t.Mapping[str, Option]] = {"names": Option("texts", required=True)}
 
-    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+    def find(self, machine: Machine, task: Task) -> Data:
         found = machine.services.states(task.listed("names"))
         unknown = [one.name for one in found if not one.known]
         if unknown:
@@ -44,7 +45,7 @@ class ServiceMethod(Method):
             return Answer(DRAINED)
         # Runs, and systemd has no job for it: a person, or a reboot, has started it again.
         started = any(_starts(one) or (one.state != "deactivating" and not one.has_job) for one in running)
-        return Answer(LOST if started else DRAINING, f"still running: {', '.join(one.name for one in running)}")
+        return Answer(LOST if started else DRAINING, f"still running: {names_of(running)}")
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         names = [name for name in task.listed("names") if task.finding.get(name) in RAN]
@@ -71,9 +72,18 @@ def _starts(one: ServiceState) -> bool:
 
 def _undone(present: t.Sequence[ServiceState]) -> Answer:
     down = [one for one in present if one.state not in RUNS]
-    broken = [one.name for one in down if one.state == "failed" and not one.has_job]
+    return how_undone(down, [one for one in down if one.state == "failed" and not one.has_job], "journalctl -u UNIT")
+
+
+def how_undone(down: t.Sequence[ServiceState], broken: t.Sequence[ServiceState], log: str) -> Answer:
+    """Return how far an undo is, by the services that do not run and those that cannot be started."""
     if not down:
         return Answer(UNDONE)
     if broken:
-        return Answer(FAILED, f"cannot be started, see journalctl -u UNIT: {', '.join(broken)}")
-    return Answer(UNDOING, f"not yet running: {', '.join(one.name for one in down)}")
+        return Answer(FAILED, f"cannot be started, see {log}: {names_of(broken)}")
+    return Answer(UNDOING, f"not yet running: {names_of(down)}")
+
+
+def names_of(states: t.Sequence[ServiceState]) -> str:
+    """Return the names of services, for messages."""
+    return ", ".join(one.name for one in states)

@@ -13,9 +13,10 @@ import typing as t
 from urllib.parse import quote
 
 from ...core.printable_text import printable
+from ...core.types import Data, Values
 from ...host.machine.daemons import Daemon, DaemonError
 from ...host.machine.machine import Machine
-from .method import DRAINED, LOST, UNDONE, Answer, Method, MethodError, Option, Task, Values, is_true
+from .method import DRAINED, LOST, UNDONE, Answer, Method, MethodError, Option, Task, is_true
 
 SILENCES = "/api/v2/silences"
 # Alertmanager begins at once what would have begun before: by the clock of a VM that is ahead, it would begin in hours.
@@ -44,7 +45,7 @@ class SilenceMethod(Method):
         "password_file": Option("path", default=""),
     }
 
-    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+    def find(self, machine: Machine, task: Task) -> Data:
         return {"creator": task.reason, "value": _value(task)}
 
     def would(self, machine: Machine, task: Task) -> str:
@@ -121,11 +122,11 @@ def _value(task: Task) -> str:
     return str(known or task.options.get("value") or re.escape(socket.gethostname().partition(".")[0]) + r"([.:].*)?")
 
 
-def _matcher(task: Task) -> dict[str, t.Any]:
+def _matcher(task: Task) -> Data:
     return {"name": str(task.options["label"]), "value": _value(task), "isRegex": True}
 
 
-def _is_ours(silence: t.Mapping[str, t.Any], task: Task) -> bool:
+def _is_ours(silence: Values, task: Task) -> bool:
     found = [{**{key: one.get(key) for key in ("name", "value", "isRegex")}, "isEqual": one.get("isEqual", True)} for one in silence["matchers"]]
     is_alive = silence["status"]["state"] in ("active", "pending")
     return silence["createdBy"] == task.reason and found == [{**_matcher(task), "isEqual": True}] and is_alive
@@ -135,7 +136,7 @@ def _matcher_text(task: Task) -> str:
     return f"{task.options['label']}=~{json.dumps(_value(task))}"
 
 
-def _silence(machine: Machine, task: Task) -> dict[str, t.Any]:
+def _silence(machine: Machine, task: Task) -> Data:
     ends = datetime.datetime.fromisoformat(machine.now().replace("Z", "+00:00")) + datetime.timedelta(seconds=int(task.options["seconds"]))
     what = f"Azure's {task.event.type or 'event'} {task.event.id}"
     return {

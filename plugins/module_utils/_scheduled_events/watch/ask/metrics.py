@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import typing as t
 
+from ...core.types import Values
 from ...host.system import Host
 from ...imds.document import unix_seconds
 from ..exposition import COUNTER, GAUGE, Metric, MetricsFile, Sample, metric
@@ -19,7 +20,6 @@ STATUSES = ("Scheduled", "Started")
 OTHER = "other"
 THIS_VM: t.Mapping[t.Any, str] = {True: "true", False: "false"}
 UNKNOWN = "unknown"
-Values = t.Mapping[str, t.Any]
 
 
 def watch_metrics(values: Values, now: str) -> list[Metric]:

@@ -9,6 +9,7 @@ import json
 import typing as t
 
 from ...core.printable_text import printable
+from ...core.types import Data
 from ...host.system import Host
 from ...host.watcher_state import FORMAT, HEARTBEAT_SECONDS, NAME
 from ...imds.document import Event
@@ -24,7 +25,7 @@ class State:
         self._folder = folder
         self._host = host
         self._written_at: float | None = None
-        self.values: dict[str, t.Any] = {
+        self.values: Data = {
             "format": FORMAT,
             "boot_id": host.boot_id(),
             "started_at": host.now(),

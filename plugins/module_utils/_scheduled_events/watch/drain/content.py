@@ -10,6 +10,7 @@ import stat
 import typing as t
 
 from ...core.bounded_json import load_bounded
+from ...core.types import Values
 from ...drain.orders import MethodOrder, OrderError, drain_order
 from ...drain.registry import is_safe_at_once
 from ..settings import SETTINGS_BYTES, SettingsError
@@ -22,7 +23,7 @@ class DrainContent(t.NamedTuple):
     """The policy as a table, and the methods that drain this VM."""
 
     rules: t.Sequence[Rule]
-    methods: t.Sequence[t.Mapping[str, t.Any]]
+    methods: t.Sequence[Values]
     """Those that run on the VM, as drain_order() takes them."""
     elsewhere: t.Sequence[str]
     """The ids of those that only a controller can run."""

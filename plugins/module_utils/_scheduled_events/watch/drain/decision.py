@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ...core.types import Data
 from ...host.system import seconds_between
 from ...imds.document import Event
 from ...journal.record_schema import Record
@@ -92,7 +93,7 @@ def is_drained(record: Record, method_ids: t.Sequence[str], boot_id: str | None)
     return all(entries.get(one, {}).get("state") == "drained" and entries[one].get("boot_id") == boot_id for one in method_ids)
 
 
-def rule_of_record(rule: Rule, record: Record | None, records: t.Iterable[Record]) -> dict[str, t.Any]:
+def rule_of_record(rule: Rule, record: Record | None, records: t.Iterable[Record]) -> Data:
     """Return the rule as the record keeps it, with what a controller's run adds (plugin_utils/_maintenance/act/method_actions.py).
 
     ``order`` is the number of the drain among those of this VM: what was drained last is undone first. ``beyond_capacity`` says that it was not asked whether

@@ -8,6 +8,8 @@ from __future__ import annotations
 import operator
 import typing as t
 
+from ...core.types import Data, Values
+
 # The fields of an event that a rule may compare, and whether their values are numbers; otherwise they are texts.
 FIELDS: t.Mapping[str, bool] = {"event_type": False, "event_source": False, "event_status": False, "duration_in_seconds": True}
 ORDERS: t.Mapping[str, t.Callable[[t.Any, t.Any], bool]] = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -32,7 +34,7 @@ class Comparison(t.NamedTuple):
     """None, a boolean, a number or a text."""
     negated: bool = False
 
-    def matches(self, event: t.Mapping[str, t.Any]) -> bool:
+    def matches(self, event: Values) -> bool:
         """Return whether an event fits. Raise TypeError where JMESPath does: for the order of a text and a number."""
         return _is_true(event.get(self.field), self.operator, self.value) is not self.negated
 
@@ -51,12 +53,12 @@ class Rule(t.NamedTuple):
     late: bool = False
     """Whether only a run knows when, or whether at all, it drains: the rule has a drain_at, or lets a held event come. A Preempt leaves no time for either."""
 
-    def matches(self, event: t.Mapping[str, t.Any]) -> bool:
+    def matches(self, event: Values) -> bool:
         """Return whether the rule is for this event. Raise TypeError as Comparison.matches does."""
         return self.when is None or any(all(comparison.matches(event) for comparison in every) for every in self.when)
 
 
-def first_match(rules: t.Iterable[Rule], event: t.Mapping[str, t.Any]) -> Rule | None:
+def first_match(rules: t.Iterable[Rule], event: Values) -> Rule | None:
     """Return the first rule that matches, or None, for which the controller drains and never approves.
 
     A rule that fails on the event is returned as the controller decides then: it drains, and never approves.
@@ -129,7 +131,7 @@ def _list(given: t.Any, place: str) -> list[t.Any]:
     return given
 
 
-def _dictionary(given: t.Any, place: str, keys: t.Sequence[str], optional: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+def _dictionary(given: t.Any, place: str, keys: t.Sequence[str], optional: Values) -> Data:
     if not isinstance(given, dict):
         raise RuleError(f"{place} must be a dictionary, not {_short(given)}")
     data = {**optional, **given}

@@ -9,6 +9,7 @@ import typing as t
 
 from ...core.clock import Clock
 from ...core.errors import ScheduledEventsError
+from ...core.types import Data, Values
 from ...host.access import HostAccess, Result
 from ...host.files import Files
 from ...host.system import Host
@@ -61,7 +62,7 @@ class ServedEvent:
         self._renewed_at: float | None = None
         self._event: Event | None = None
         self._problem = ""
-        self._rule: t.Mapping[str, t.Any] = {}
+        self._rule: Values = {}
         self._record: Record | None = None
         self._identity: Identity = read_identity(None)
 
@@ -146,7 +147,7 @@ class ServedEvent:
         live = [lease for lease in self._other_leases() if not lease["expired"]]
         return f"run {live[0]['run']}" if live else None
 
-    def _other_leases(self) -> list[dict[str, t.Any]]:
+    def _other_leases(self) -> list[Data]:
         """Return the leases of other runs. One of the watcher itself is that of a unit that was killed, and no run has to wait for it."""
         leases = LeaseStore(self._vm.files, self._vm.host)
         others = [lease for lease in leases.read_all().leases if lease["run"] != self._vm.run]
@@ -220,7 +221,7 @@ class ServedEvent:
         event_id = self._event_id if self._event is None else str(self._event["event_id"])
         return Acting(options, self._vm.access).take({"action": name, "event_id": event_id, "lease": self._lease(), **action})
 
-    def _lease(self) -> dict[str, t.Any]:
+    def _lease(self) -> Data:
         return {"run": self._vm.run, "seconds": WATCHER_LEASE}
 
     def _over(self, text: str, failed: bool = False) -> bool:

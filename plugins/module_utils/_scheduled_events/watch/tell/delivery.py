@@ -14,6 +14,7 @@ import typing as t
 from urllib.parse import urlsplit
 
 from ...core.errors import describe_body
+from ...core.types import Values
 from ..message import CONTENT_TYPE
 from ..settings import Settings, SettingsError, check_key, read_credential
 from ..shared_folder import SharedFolder
@@ -38,7 +39,7 @@ class Delivery(t.Protocol):
     repeats: bool
     """Whether an accepted message is sent again until a record shows that a run has seen the event."""
 
-    def deliver(self, message: t.Mapping[str, t.Any]) -> None:
+    def deliver(self, message: Values) -> None:
         """Deliver a message; return when it is accepted. Raise NotDelivered."""
 
 
@@ -56,7 +57,7 @@ class Webhook:
         self._context = tls_context(settings) if parts.scheme == "https" else None
         self._credential = read_credential(settings.tell_credential_file) if settings.tell_credential_file else ""
 
-    def deliver(self, message: t.Mapping[str, t.Any]) -> None:
+    def deliver(self, message: Values) -> None:
         body = json.dumps(message, separators=(",", ":")).encode("ascii")
         connection = self._connection()
         try:
@@ -93,7 +94,7 @@ class Folder:
     def __init__(self, settings: Settings) -> None:
         self._folder = SharedFolder(str(settings.tell_folder), mode=0o640)
 
-    def deliver(self, message: t.Mapping[str, t.Any]) -> None:
+    def deliver(self, message: Values) -> None:
         try:
             # A time without colons, so that names sort by time and every file system takes them.
             moment = "".join(letter for letter in str(message.get("time")) if letter.isalnum())[:30]

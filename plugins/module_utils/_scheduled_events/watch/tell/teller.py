@@ -9,6 +9,7 @@ import typing as t
 
 from ...core.clock import Clock
 from ...core.printable_text import printable
+from ...core.types import Values
 from ..seen import Seen, is_seen
 from ..spool import ACCEPTED, Entry, Spool
 from .attempts import RECEIVER, Attempts
@@ -71,7 +72,7 @@ class Teller:
         """Return when the message is due, by the boot's clock. While the receiver rests, none is."""
         return max(self._attempts.due(RECEIVER), self._attempts.due(entry.id) if entry.state == ACCEPTED else 0.0)
 
-    def _deliver(self, entry: Entry, message: t.Mapping[str, t.Any]) -> None:
+    def _deliver(self, entry: Entry, message: Values) -> None:
         try:
             self._delivery.deliver(message)
         except NotDelivered as error:

@@ -8,12 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from .....module_utils._scheduled_events.core.types import Data, Values
 from .....module_utils._scheduled_events.drain.methods.method import Option
 from .....module_utils._scheduled_events.drain.methods.pasted import word
 from ...._core import plain_values
+from ...answers import StageAnswer
 from ..findings import shown, way_out
-from ..kind import NOT_ALLOWED, NOTHING, Agreed, KindInParts, Values
-from .view import MAINT, READY, STATES, View, view
+from ..kind import NOT_ALLOWED, NOTHING, Agreed, Claim, KindInParts
+from . import view
+from .calls import MAINT, READY, STATES, away, calls
 
 # What HAProxy allows in the names of servers and backends, as haproxy_server checks it.
 NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
@@ -49,9 +52,9 @@ def read_places(before: Any) -> tuple[str, tuple[Place, ...]] | None:
     return str(server), tuple(places)
 
 
-def finding_of(server: str, places: Iterable[Place]) -> dict[str, Any]:
+def finding_of(server: str, places: Iterable[Place]) -> Data:
     """Return a finding as the tasks take it."""
-    balancers: dict[str, dict[str, Any]] = {}
+    balancers: dict[str, Data] = {}
     for place in places:
         balancers.setdefault(place.balancer, {})[place.backend] = {"state": place.state, "up": place.up}
     return {"server": server, "balancers": balancers}
@@ -88,20 +91,32 @@ class HAProxy(KindInParts[Place]):
         "socket": Option("text", default=DEFAULT_SOCKET),
         "sessions": Option("whole", default=0),
         "maintenance": Option("truth", default=True),
+        "servers_left": Option("counts", default=1),
+        "backups_serve": Option("truth", default=False),
     }
     outside = True
+    known_by = ("backends", "balancers")
     names_tasks = False
     finds_in_check_mode = True
+    answer_fact = "__drain_haproxy_calls"
 
-    def target(self, given: Values, host: str, by_hand: bool) -> dict[str, Any]:
+    def target(self, given: Values, host: str, by_hand: bool) -> Data:
         balancers = [] if by_hand else plain_values.texts(given.get("balancers"))
         return {"server": _server(given, host), "balancers": balancers, "backends": plain_values.texts(given.get("backends"))}
 
-    def used(self, before: Any, given: Values, host: str) -> dict[str, Any]:
+    def asked_at(self, target: Values) -> Sequence[str]:
+        return plain_values.texts(target.get("balancers"))
+
+    def claims(self, given: Values, host: str) -> Sequence[Claim]:
+        socket, backends = plain_values.text(given.get("socket")), plain_values.texts(given.get("backends"))
+        process = f" ({socket})" if socket and socket != DEFAULT_SOCKET else ""
+        return [Claim(_server(given, host), "server", f"on balancer {one}{process}", backends) for one in plain_values.texts(given.get("balancers"))]
+
+    def used(self, before: Any, given: Values, host: str) -> Data:
         places = self.parts(before)
         return {} if places is None else finding_of(_server(given, host), self.named(places, given, host))
 
-    def for_replica(self, before: Any) -> dict[str, Any] | None:
+    def for_replica(self, before: Any) -> Data | None:
         found = read_places(before)
         return finding_of(*found) if found else None
 
@@ -155,8 +170,20 @@ class HAProxy(KindInParts[Place]):
         out, stay = (_listed([place for place in self.parts(before) or () if (place.state == READY) is ready]) for ready in (True, False))
         return "; ".join([f"would take out of service: {out}"] * bool(out) + [f"would leave as it is: {stay}"] * bool(stay)) or super().would(before)
 
-    def view(self, observed: Sequence[Values], before: Any, options: Any) -> View:
-        return view(observed, before, options)
+    def prepared(self, stage: str, method: Values) -> Data:
+        given = plain_values.mapping(method.get("options"))
+        return {"server": _server(given, str(method.get("host"))), "calls": calls(stage, method)}
+
+    def away(self, targets: Sequence[Values], given: Values, host: str) -> dict[str, dict[str, list[str]]]:
+        return away(super().away(targets, given, host))
+
+    def judge(self, said: Any, stage: str, method: Values) -> StageAnswer:
+        observed = plain_values.mapping(said).get("results")
+        answer = view.answer(stage, [plain_values.mapping(one) for one in plain_values.items(observed)], method)
+        if answer["state"] == "found" and read_places(answer.get("finding")) is None:
+            # Recorded, it would keep this drain from being undone, and from another try.
+            return {"state": "failed", "error": "a load balancer has answered a state, or the name of a backend, that HAProxy does not have"}
+        return answer
 
     # The parts of its finding.
 
@@ -172,7 +199,7 @@ class HAProxy(KindInParts[Place]):
     def names_parts(self, given: Values) -> bool:
         return bool(plain_values.texts(given.get("balancers")))
 
-    def narrowed(self, given: Values, parts: Sequence[Place], host: str) -> dict[str, Any]:
+    def narrowed(self, given: Values, parts: Sequence[Place], host: str) -> Data:
         balancers, backends = dict.fromkeys(part.balancer for part in parts), dict.fromkeys(part.backend for part in parts)
         return {**given, "server": _server(given, host), "balancers": list(balancers), "backends": list(backends)}
 
@@ -200,7 +227,7 @@ def _listed(places: Sequence[Place]) -> str:
     return ", ".join(found) + (f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else "")
 
 
-def _server(given: Mapping[str, Any], host: str) -> str:
+def _server(given: Values, host: str) -> str:
     """Return the name that the settings give a host's server."""
     return plain_values.text(given.get("server")) or host
 

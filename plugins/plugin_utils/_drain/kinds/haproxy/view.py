@@ -1,32 +1,20 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt). Copyright (c) 2026, The maintenance.azure authors
-"""What method haproxy makes of how the balancers have a VM's server: what is set next, and how far a drain or an undo is."""
+"""What method haproxy makes of how the balancers have a VM's server: how far a drain or an undo is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
 
+from .....module_utils._haproxy_left import ANY
+from .....module_utils._scheduled_events.core.printable_text import printable
+from .....module_utils._scheduled_events.core.types import Data, Values
+from .....module_utils._scheduled_events.journal.record_schema import NOT_YET
 from ...._core import plain_values
-from ...answers import Answer
-
-READY, DRAIN, MAINT = STATES = ("ready", "drain", "maint")
-# By balancer and backend the state to set.
-States = dict[str, dict[str, str]]
-
-
-class View(TypedDict):
-    """What a stage of the method does next."""
-
-    lost: list[str]
-    """In words, which balancers did not answer or did not do as asked."""
-    found: dict[str, dict[str, Any]]
-    """What undo needs: for each balancer and backend the state, and whether HAProxy called the server up."""
-    to_drain: States
-    to_maint: States
-    to_put_back: States
-    checked: Answer
-    undone: Answer
+from ...answers import StageAnswer
+from ..findings import shown
+from .beside import MOST_TOLD, Beside, beside_of, status, told
+from .calls import DRAIN, MAINT, READY, asked_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +34,7 @@ class Server:
     @property
     def place(self) -> str:
         """Where it is, for messages."""
-        return f"{self.backend} on {self.balancer}"
+        return f"{shown(self.backend)} on {self.balancer}"
 
     @property
     def is_back(self) -> bool:
@@ -59,38 +47,81 @@ class Server:
         return (self.before == READY and self.state != READY) or (self.before == DRAIN and self.state == MAINT)
 
 
-def view(observations: Any, before: Any, options: Any) -> View:
-    """Return what follows from one observation of each balancer, the recorded finding (empty before there is one) and the options."""
-    given = plain_values.mapping(options)
-    answers = [plain_values.mapping(observation) for observation in plain_values.items(observations)]
-    lost = [_lost(observation) for observation in answers if "backends" not in observation]
-    servers = [server for observation in answers if "backends" in observation for server in _servers(observation, plain_values.mapping(before))]
-    allowed = plain_values.whole(given.get("sessions")) or 0
-    is_back = any(server.is_back for server in servers)
-    to_maint = [] if is_back or not plain_values.flag(given.get("maintenance")) else [one for one in servers if one.state == DRAIN and one.sessions <= allowed]
-    return {
-        "lost": lost,
-        "found": _found(servers),
-        "to_drain": _states((server, DRAIN) for server in servers if server.is_back),
-        "to_maint": _states((server, MAINT) for server in to_maint),
-        "to_put_back": _states((server, server.before) for server in servers if server.before and server.is_to_come_back),
-        "checked": _checked(servers, allowed),
-        "undone": _undone(servers, lost),
-    }
+def answer(stage: str, observations: Sequence[Values], method: Values) -> StageAnswer:
+    """Return what follows from one observation of each balancer. C(method) has the recorded finding (empty before there is one) and the options."""
+    before, options = plain_values.mapping(method.get("finding")), plain_values.mapping(method.get("options"))
+    lost = [_lost(observation) for observation in observations if "backends" not in observation]
+    answered = [observation for observation in observations if "backends" in observation]
+    servers = [server for observation in answered for server in _servers(observation, before)]
+    beside = [one for observation in answered for one in beside_of(observation, asked_of(method, "check" if method.get("hands_over") else stage))]
+    if method.get("hands_over") and stage != "find":
+        # What was left as it is has no state before. A role that was handed over need not come back.
+        servers = [server for server in servers if server.before is not None]
+    if stage == "undo":
+        served = {(one.balancer, one.backend) for one in beside if one.entry["others"] and method.get("hands_over")}
+        return _undone([server for server in servers if (server.balancer, server.backend) not in served or server.is_to_come_back], lost)
+    if lost or not answered:
+        return {"state": "failed", "error": printable(told(lost) or "no load balancer was asked")}
+    if stage == "find":
+        there = {one.backend for one in beside}
+        if unknown := [backend for backend in asked_of(method, stage) if backend not in (ANY, *there)]:
+            return {
+                "state": "failed",
+                "error": f"servers_left names backend {unknown[0]}, in which no load balancer has the server; it is in {told(sorted(there))}",
+            }
+        return _found(servers, beside, method)
+    if stage == "begin":
+        return _begun(servers, beside, method)
+    allowed = plain_values.whole(options.get("sessions")) or 0
+    hold = "" if method.get("hands_over") else told(one.words for one in beside if one.is_held(before))
+    checked = _checked(servers, allowed)
+    if hold and checked["state"] in ("drained", "draining"):
+        checked["hold"] = hold
+    return checked
 
 
-def _lost(observation: Mapping[str, Any]) -> str:
+def _found(servers: Sequence[Server], beside: Sequence[Beside], method: Values) -> StageAnswer:
+    last, later = told(one.last for one in beside if one.is_short), method.get("hands_over")
+    if last and not later:
+        return {"state": NOT_YET, "error": last, "hold": last}
+    # With the role go its sessions: HAProxy's own check takes them to where it is by then.
+    kept = {(one.balancer, one.backend) for one in beside if one.is_short}
+    balancers: dict[str, Data] = {}
+    for server in servers:
+        if (server.balancer, server.backend) in kept:
+            continue
+        balancers.setdefault(server.balancer, {})[server.backend] = {"state": server.state, "up": server.up}
+    note = (
+        f"{last}; it is left as it is, because method {later} hands its role over, and HAProxy's own check follows that"
+        if last
+        else told(one.alone for one in beside if one.is_alone)
+    )
+    own = [one for one in beside if not one.entry["tracks"]][:MOST_TOLD]
+    addresses = {str(one.entry.get("address")): [f"server {shown(one.entry['server'])} of {one.place} on {one.balancer}", one.entry["server"]] for one in own}
+    finding = {"server": method.get("server"), "balancers": balancers}
+    return {"state": "found", "error": None, "finding": finding, "addresses": addresses, "note": note}
+
+
+def _begun(servers: Sequence[Server], beside: Sequence[Beside], method: Values) -> StageAnswer:
+    """Return that it may not begin yet where a balancer has refused: then nothing is set on any of them."""
+    if method.get("must") or method.get("hands_over") or not any(server.is_back for server in servers):
+        return {"state": "begun", "error": None}
+    last = told(one.last for one in beside if one.is_short) or "another server has left at the same moment"
+    return {"state": NOT_YET, "error": last, "hold": last}
+
+
+def _lost(observation: Values) -> str:
     how = " cannot be reached: " if plain_values.flag(observation.get("unreachable")) else ": "
     return f"load balancer {observation.get('__drain_balancer')}{how}{observation.get('msg') or 'no reason given'}"
 
 
-def _servers(observation: Mapping[str, Any], before: Mapping[str, Any]) -> list[Server]:
+def _servers(observation: Values, before: Values) -> list[Server]:
     balancer = str(observation.get("__drain_balancer"))
     known = plain_values.mapping(plain_values.mapping(before.get("balancers")).get(balancer))
     return [_server(balancer, str(name), plain_values.mapping(one), known) for name, one in plain_values.mapping(observation["backends"]).items()]
 
 
-def _server(balancer: str, backend: str, one: Mapping[str, Any], known: Mapping[str, Any]) -> Server:
+def _server(balancer: str, backend: str, one: Values, known: Values) -> Server:
     was = plain_values.mapping(known.get(backend))
     return Server(
         balancer=balancer,
@@ -104,41 +135,27 @@ def _server(balancer: str, backend: str, one: Mapping[str, Any], known: Mapping[
     )
 
 
-def _found(servers: Sequence[Server]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for server in servers:
-        found.setdefault(server.balancer, {})[server.backend] = {"state": server.state, "up": server.up}
-    return found
-
-
-def _states(wanted: Iterable[tuple[Server, str]]) -> States:
-    found: States = {}
-    for server, state in wanted:
-        found.setdefault(server.balancer, {})[server.backend] = state
-    return found
-
-
-def _checked(servers: Sequence[Server], allowed: int) -> Answer:
+def _checked(servers: Sequence[Server], allowed: int) -> StageAnswer:
     unknown = [server.place for server in servers if server.before is None]
     if unknown:
-        return {"state": "failed", "error": f"the record does not say how it was before: {', '.join(unknown)}"}
+        return {"state": "failed", "error": f"the record does not say how it was before: {told(unknown)}"}
     back = [server.place for server in servers if server.is_back]
     if back:
-        return {"state": "lost", "error": f"HAProxy gives it sessions again: {', '.join(back)}"}
+        return {"state": "lost", "error": f"HAProxy gives it sessions again: {told(back)}"}
     busy = [f"{server.sessions} of {server.place}" for server in servers if server.sessions > allowed]
-    return {"state": "draining", "error": f"sessions left: {', '.join(busy)}"} if busy else {"state": "drained", "error": None}
+    return {"state": "draining", "error": f"sessions left: {told(busy)}"} if busy else {"state": "drained", "error": None}
 
 
-def _undone(servers: Sequence[Server], lost: Sequence[str]) -> Answer:
+def _undone(servers: Sequence[Server], lost: Sequence[str]) -> StageAnswer:
     missing = [*lost, *(words for words in map(_missing, servers) if words)]
-    return {"state": "undoing", "error": "; ".join(missing)} if missing else {"state": "undone", "error": None}
+    return {"state": "undoing", "error": printable(told(missing))} if missing else {"state": "undone", "error": None}
 
 
 def _missing(server: Server) -> str | None:
     if server.before is None:
         return f"the record does not say how {server.place} was before"
     if server.is_to_come_back:
-        return f"{server.place} waits for HAProxy's check, {server.status}"
+        return f"{server.place} is {server.state} and not {server.before} yet"
     if server.before == READY and server.was_up and not server.up:
-        return f"{server.place} is not up yet, {server.status}"
+        return f"{server.place} waits for HAProxy's check, {status(server.status)}"
     return None

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from .....module_utils._scheduled_events.core.types import Data, Values
 from .....module_utils._scheduled_events.drain.methods.method import Option
 from .....module_utils._scheduled_events.drain.methods.pasted import word
 from ...._core import plain_values
 from ..findings import shown, way_out
-from ..kind import NOT_ALLOWED, NOTHING, Agreed, KindInParts, Values
+from ..kind import NOT_ALLOWED, NOTHING, Agreed, Claim, KindInParts
 from .view import NODE, View, view
 
 KEYS = ("node", "unschedulable", "ready")
@@ -26,7 +27,7 @@ class Node:
     ready: bool
 
     @property
-    def finding(self) -> dict[str, Any]:
+    def finding(self) -> Data:
         """The finding that says it."""
         return {"node": self.name, "unschedulable": self.unschedulable, "ready": self.ready}
 
@@ -46,18 +47,22 @@ class Kubernetes(KindInParts[Node]):
         "cordon_only": Option("truth", default=False),
     }
     outside = True
+    known_by = ("context", "kubeconfig")
     names_tasks = False
     finds_in_check_mode = True
     controller_modules = ("kubernetes.core.k8s_drain",)
     controller_packages = ("kubernetes",)
 
-    def target(self, given: Values, host: str, by_hand: bool) -> dict[str, Any]:
+    def target(self, given: Values, host: str, by_hand: bool) -> Data:
         return {} if by_hand else {"node": _node(given, host)}
 
-    def used(self, before: Any, given: Values, host: str) -> dict[str, Any]:
+    def claims(self, given: Values, host: str) -> Sequence[Claim]:
+        return [Claim(_node(given, host), "node", " ".join(f"in {key} {given[key]}" for key in ("kubeconfig", "context") if given.get(key)))]
+
+    def used(self, before: Any, given: Values, host: str) -> Data:
         return next((part.finding for part in self.named(self.parts(before) or (), given, host)), {})
 
-    def for_replica(self, before: Any) -> dict[str, Any] | None:
+    def for_replica(self, before: Any) -> Data | None:
         return next((part.finding for part in self.parts(before) or ()), None)
 
     def agreed(self, copies: Iterable[Any], targets: Sequence[Values]) -> Agreed:
@@ -94,7 +99,7 @@ class Kubernetes(KindInParts[Node]):
     def names_parts(self, given: Values) -> bool:
         return bool(plain_values.text(given.get("node")))
 
-    def narrowed(self, given: Values, parts: Sequence[Node], host: str) -> dict[str, Any]:
+    def narrowed(self, given: Values, parts: Sequence[Node], host: str) -> Data:
         return {**given, "node": _node(given, host)}
 
     def is_to_undo(self, part: Node) -> bool:
@@ -107,6 +112,6 @@ class Kubernetes(KindInParts[Node]):
         )
 
 
-def _node(given: Mapping[str, Any], host: str) -> str:
+def _node(given: Values, host: str) -> str:
     """Return the name that the settings give a host's node."""
     return plain_values.text(given.get("node")) or host

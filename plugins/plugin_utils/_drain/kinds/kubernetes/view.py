@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from .....module_utils._scheduled_events.core.printable_text import printable
+from .....module_utils._scheduled_events.core.types import Data, Values
 from .....module_utils._scheduled_events.journal.record_schema import PLAIN_ID
 from ...._core import plain_values
 from ...answers import Answer
@@ -30,7 +31,7 @@ class View(TypedDict):
     """Why nothing is known of the node; empty where it is."""
     refused: str
     """Why the drain does not begin, or cannot end; empty where nothing is against it."""
-    found: dict[str, Any]
+    found: Data
     would: str
     """What a drain would do."""
     to_evict: list[dict[str, str]]
@@ -102,13 +103,13 @@ def view(observed: Any, before: Any, options: Any) -> View:
     }
 
 
-def _settings(given: Mapping[str, Any]) -> Settings:
+def _settings(given: Values) -> Settings:
     # What is no truth leaves alone what it would allow.
     flags = {key: plain_values.flag(given.get(key)) is True for key in ("delete_emptydir_data", "force", "cordon_only")}
     return Settings(ignore_daemonsets=plain_values.flag(given.get("ignore_daemonsets")) is not False, **flags)
 
 
-def _lost(seen: Mapping[str, Any], name: str) -> str:
+def _lost(seen: Values, name: str) -> str:
     if not NODE.fullmatch(name):
         return f"{printable(name, LONGEST) or 'an empty text'} cannot be the name of a node: small letters, digits, - and dots. Option node says it"
     if "pods" not in seen or "node" not in seen:
@@ -126,7 +127,7 @@ def _left(given: Any, settings: Settings) -> Iterable[Pod]:
             yield Pod(**names, local=flags["local"], ending=flags["ending"])
 
 
-def _refused(node: Mapping[str, Any], name: str, event: str, pods: Sequence[Pod], settings: Settings) -> str:
+def _refused(node: Values, name: str, event: str, pods: Sequence[Pod], settings: Settings) -> str:
     if not PLAIN_ID.fullmatch(event):
         return f"the EventId {printable(event, LONGEST)} has an unusual form"
     if not node:
@@ -174,7 +175,7 @@ def _never(code: int, words: str) -> bool:
     return SEVERAL_BUDGETS in words or (400 <= code < 500 and code not in (*AWAY, BUSY))
 
 
-def _undone(lost: str, node: Mapping[str, Any], name: str, event: str, before: Mapping[str, Any]) -> Answer:
+def _undone(lost: str, node: Values, name: str, event: str, before: Values) -> Answer:
     if lost:
         return {"state": "undoing", "error": lost}
     if not node:

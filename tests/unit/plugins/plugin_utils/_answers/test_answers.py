@@ -91,6 +91,26 @@ def test_every_documented_key_has_a_type_and_no_other_has(module):
     assert set(SCHEMAS[module].returns) | {"error_kind"} == (set(_documented(module)) - of_the_controller) | {"error_kind"}
 
 
+TIMES = {"methods": ["service", "haproxy"], "seconds": [0, 31.75]}
+
+
+@pytest.mark.parametrize("times", [None, TIMES, {"methods": ["x"] * 16, "seconds": [86400] * 5}])
+def test_drain_times_pass(times):
+    answer = {**OBSERVATION, "drain_times": times}
+    assert read_answer(INFO, "web1", copy.deepcopy(answer)) == answer
+
+
+@pytest.mark.parametrize(("wrong", "why"), [
+    ([1], "drain_times is a list"), ({"methods": ["x"]}, "drain_times has no seconds"), ({**TIMES, "methods": ["x"] * 17}, "has 17 items, more than 16"),
+    ({**TIMES, "seconds": [1] * 6}, "has 6 items, more than 5"), ({**TIMES, "seconds": [-0.5]}, "seconds[0] is not between 0 and 86400"),
+    ({**TIMES, "seconds": [86400.5]}, "is not between"), ({**TIMES, "seconds": [10**30]}, "is not between"), ({**TIMES, "seconds": [float("nan")]}, "finite"),
+    ({**TIMES, "seconds": ["5"]}, "is a text"), ({**TIMES, "seconds": [True]}, "is true or false"), ({**TIMES, "methods": [{"a": 1}]}, "is a dictionary"),
+])  # fmt: skip
+def test_drain_times_that_no_vm_writes_are_refused(wrong, why):
+    found = read_answer(INFO, "web1", {**OBSERVATION, "drain_times": wrong})
+    assert found["failed"] and why in found["msg"]
+
+
 def test_answers_of_maintenance_act_pass():
     taken = {"action": "acquire", "event_id": "E1", "failed": False, "changed": True, "leases": ["claim-x"]}
     failed = {"action": "drain", "event_id": "E1", "failed": True, "changed": False, "msg": "no", "error_kind": "records"}
@@ -99,9 +119,29 @@ def test_answers_of_maintenance_act_pass():
 
 
 def test_haproxy_answers_pass():
-    server = {"backend": "shop", "server": "web1", "state": "drain", "status": "DRAIN", "up": True, "checked": True, "passed": True, "sessions": 3, "queued": 0}
-    answer = {"changed": True, "backends": {"shop": server}, "reached": True, "diff": {"before": {"shop": "ready"}, "after": {"shop": "drain"}}}
+    server = {"backend": "shop", "server": "web1", "state": "drain", "status": "DRAIN", "up": True, "checked": True, "sessions": 3, "queued": 0}
+    out = {"name": "web3", "status": "DOWN", "why": "down"}
+    left = {
+        "server": "web1", "tracks": "", "address": "10.0.0.4", "takes": True, "weighs": True, "others": 1, "names": ["web2"], "candidates": 2, "missing": 1,
+        "out": [out], "asked": 1,
+    }  # fmt: skip
+    answer = {
+        "changed": True,
+        "backends": {"shop": server},
+        "left": {"shop": left},
+        "reached": True,
+        "short": [],
+        "was": {"shop": "ready"},
+        "diff": {"before": {"shop": "ready"}, "after": {"shop": "drain"}},
+    }
     assert read_answer("haproxy_server", "lb1", answer) == answer
+    for wrong in ({"out": [out] * 11}, {"names": ["x"] * 11}, {"others": "1"}, {"takes": 1}, {"out": [{"name": "web3"}]}, {"candidates": 10**41}):
+        said = read_answer("haproxy_server", "lb1", {**answer, "left": {"shop": {**left, **wrong}}})
+        assert said["failed"] and said["msg"].startswith("lb1: ") and "left.shop." in said["msg"], said
+    # What messages repeat is one short line.
+    long = {**out, "status": "DOWN\x1b[2J\n" + "x" * 5000}
+    (shown,) = read_answer("haproxy_server", "lb1", {**answer, "left": {"shop": {**left, "out": [long]}}})["left"]["shop"]["out"]
+    assert shown["status"].isprintable() and len(shown["status"]) == 200
 
 
 def test_answers_about_a_node_of_kubernetes_pass():

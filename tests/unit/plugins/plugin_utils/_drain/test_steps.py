@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.registry import kind_of
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.preview_steps import PreviewSteps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import Came, Steps, failure
 from ansible_collections.maintenance.azure.tests.unit.plugins import builders
 
@@ -36,6 +38,7 @@ def begin(own: pathlib.Path, *methods: Any, act: str = "drain", **more: Any) -> 
         "act": act, "host": "web1", "system": "linux", "methods": list(methods), "former": [], "folders": [str(METHODS), str(own)], "own_folder": str(own),
         "places": [str(own)], "event": EVENT, "record": {}, "deadline": "", "rule": {}, "lease": {}, "verify": False, "keep_phase": False, "vm_id": "vm-1",
         "vm_name": "web1", "boot_id": "boot-1", "keeper": "", "now": "2026-11-24T12:00:00", "check_mode": False, "refused": "",
+        "must": False, "away": [],
     }  # fmt: skip
     kind = PreviewSteps if more.get("check_mode") else Steps
     return kind.begin({**request, **more})  # type: ignore[typeddict-item]
@@ -182,23 +185,133 @@ def test_check_mode_says_what_would_be_done(own: pathlib.Path) -> None:
     assert (nothing.state["would"], nothing.result()["state"]) == (["web1: Would undo for event E1: nothing"], "undone")
 
 
+def seen(**more: Any) -> Came:
+    """What HAProxy's tasks have registered: the answers of two balancers, of which only the first has the server in service."""
+    up, out = ({"state": state, "up": up, "sessions": 0, "status": ""} for state, up in (("ready", True), ("maint", False)))
+    return Came(answer={"results": [{"__drain_balancer": name, "backends": {"web": one}, "left": more} for name, one in (("lb1", up), ("lb2", out))]})
+
+
+LEFT = {"server": "web1", "tracks": "", "takes": True, "weighs": True, "others": 0, "candidates": 1, "missing": 0, "out": []}
+LAST = "web1 is the last server of backend web that takes sessions on lb1"
+
+
 @pytest.mark.parametrize(
-    ("came", "line", "state"),
+    ("kind", "came", "line", "state"),
     [
-        (said("found", finding={"server": "web1"}, would="would set web1 to drain"), "would set web1 to drain", "draining"),
-        (said("found", finding={"server": "web1"}), "would drain: server web1", "draining"),
-        (said("found", finding=FOUND), f"would take out of service: {WEB} lb1 (ready); would leave as it is: {WEB} lb2 (maint)", "draining"),
-        (BROKEN, "would be refused: A task: why", "failed"),
-        (said("found"), "would be refused: haproxy: find.yml must end", "failed"),
+        ("kubernetes", said("found", finding={"server": "web1"}, would="would set web1 to drain"), "would set web1 to drain", "draining"),
+        ("kubernetes", said("found", finding={"server": "web1"}), "would drain: server web1", "draining"),
+        ("haproxy", seen(), f"would take out of service: {WEB} lb1 (ready); would leave as it is: {WEB} lb2 (maint)", "draining"),
+        ("haproxy", seen(web={**LEFT, "candidates": 0}), f"would take out of service: {WEB} lb1 (ready); would leave as it is: {WEB} lb2", "draining"),
+        ("haproxy", seen(web=LEFT), f"would wait: {LAST}", "draining"),
+        ("haproxy", BROKEN, "would be refused: A task: why", "failed"),
+        ("kubernetes", said("found"), "would be refused: kubernetes: find.yml must end", "failed"),
+        ("haproxy", said("found"), "would be refused: no load balancer was asked", "failed"),
     ],
 )
-def test_check_mode_asks_a_method_of_ours_that_is_tasks_and_goes_on(own: pathlib.Path, came: Came, line: str, state: str) -> None:
-    steps = begin(own, {"method": "haproxy", "balancers": ["lb1"]}, SERVICE, check_mode=True)
+def test_check_mode_asks_a_method_of_ours_that_is_tasks_and_goes_on(
+    own: pathlib.Path, monkeypatch: pytest.MonkeyPatch, kind: str, came: Came, line: str, state: str
+) -> None:
+    for needed in ("missing_modules", "missing_packages"):
+        monkeypatch.setattr(catalogue, needed, lambda *_given: [])
+    entry = {"method": kind, **({"balancers": ["lb1"]} if kind == "haproxy" else {})}
+    steps = begin(own, entry, SERVICE, check_mode=True)
     assert place(steps) == "find"
     steps.go_on(came)
-    assert steps.state["would"][1].startswith(f"web1: 1-haproxy: {line}") and place(steps) == "act 2-service"
+    assert steps.state["would"][1].startswith(f"web1: 1-{kind}: {line}") and place(steps) == "act 2-service"
     steps.go_on(acted("draining", would={"2-service": "would stop app"}))
     assert (place(steps), steps.result()["state"]) == ("end", state)
+
+
+def test_check_mode_says_what_an_operator_has_to_know(own: pathlib.Path) -> None:
+    steps = begin(own, {"method": "haproxy", "balancers": ["lb1"]}, check_mode=True)
+    steps.go_on(seen(web={**LEFT, "candidates": 0}))
+    assert steps.state["would"][1].endswith("(maint); web1 is the only server of backend web on lb1: nothing else is asked to serve meanwhile; "
+                                            "web1 is the only server of backend web on lb2: nothing else is asked to serve meanwhile")  # fmt: skip
+
+
+BALANCED = {"method": "haproxy", "balancers": ["lb1", "lb2"]}
+HAD = {"id": "1-haproxy", "method": "haproxy", "before": FOUND, "outside": True}
+# It waits, as the engine answers that.
+WAITING = acted("draining", error="1-haproxy: not yet: why")
+
+
+def test_one_that_may_not_begin_yet_is_recorded_and_the_drain_ends_for_now(own: pathlib.Path) -> None:
+    steps = begin(own, BALANCED, SERVICE)
+    assert asked(steps, seen(web=LEFT), WAITING) == ["find", "act answer", "end"]
+    assert steps.state["action"]["methods"][0]["answer"]["state"] == "not_yet" and LAST in steps.state["action"]["methods"][0]["answer"]["error"]
+    assert (steps.result()["state"], steps.result()["error"]) == ("draining", "1-haproxy: not yet: why")
+
+
+def test_a_begin_that_is_refused_waits(own: pathlib.Path) -> None:
+    steps = begin(own, BALANCED)
+    found = asked(steps, seen(), acted("found", record({**HAD, "state": "found"})), seen(web=LEFT), WAITING)
+    assert found == ["find", "act finding", "begin", "act answer", "end"]
+    assert steps.state["action"]["methods"][0]["answer"]["state"] == "not_yet"
+
+
+@pytest.mark.parametrize("state", ["found", "begun", "drained", "failed"])
+def test_what_may_have_acted_before_does_not_wait_but_is_held(own: pathlib.Path, state: str) -> None:
+    """A run that was killed at its begin, or a HAProxy that has restarted: something may be set on another balancer, and its finding must not be lost."""
+    steps = begin(own, BALANCED, record=record({**HAD, "state": state, "boot_id": "boot-0"}))
+    found = asked(steps, *([seen(web=LEFT)] * (2 if state == "drained" else 1)))
+    assert found == [*(["check"] if state == "drained" else []), "find", "act answer"]
+    answer = steps.state["action"]["methods"][0]["answer"]
+    assert answer["state"] == "draining" and answer["hold"] == answer["error"] and LAST in answer["hold"]
+
+
+def test_a_hold_of_a_check_is_recorded(own: pathlib.Path) -> None:
+    steps = begin(own, OWN, record=record({}))
+    assert asked(steps, said("drained", hold="why"), acted("drained", error="why")) == ["check", "act answer", "end"]
+    assert steps.state["action"]["methods"][0]["answer"] == {"state": "drained", "error": None, "hold": "why"}
+    assert asked(begin(own, OWN, record=record({})), said("not_yet")) == ["check", "act answer"], "of a check it is none"
+
+
+def test_what_an_operator_has_to_know_of_a_finding_is_a_warning(own: pathlib.Path) -> None:
+    steps = begin(own, BALANCED, {"method": "patroni"})
+    asked(steps, seen(web=LEFT), acted("found", record({**HAD, "state": "found"})))
+    assert LAST in steps.result()["warning"] and "because method 2-patroni hands its role over" in steps.result()["warning"]
+
+
+@pytest.mark.parametrize(("owner", "told"), [("web2", True), ("web1", False), ("", False)])
+def test_a_server_with_the_address_of_another_host_is_a_warning(own: pathlib.Path, owner: str, told: bool) -> None:
+    """A name that is right in the settings may stand for another VM in HAProxy. Which host has an address is asked of the inventory alone."""
+    steps = begin(own, BALANCED)
+    entry = {**LEFT, "takes": False, "address": "10.0.0.2", "server": "web1"}
+    steps.go_on(dataclasses.replace(seen(web=entry), owner=lambda address, name: owner if (address, name) == ("10.0.0.2", "web1") else ""))
+    steps.go_on(acted("found", record({**HAD, "state": "found"})))
+    assert ("has the address 10.0.0.2 of web2" in (steps.result()["warning"] or "")) is told
+
+
+def test_a_stage_knows_who_is_away_and_whether_it_must_begin(own: pathlib.Path) -> None:
+    targets = [{"method": "haproxy", "server": "web2", "balancers": ["lb1"], "backends": []}, {"method": "own", "name": "x"}]
+    method = begin(own, BALANCED, must=True, away=targets).state["method"]
+    assert (method["must"], method["away"], method["hands_over"]) == (True, {"lb1": {"*": ["web2"]}}, "")
+    (own / "own" / "find.yml").write_text("---")
+    method = begin(own, OWN, must="false", away=targets).state["method"]
+    assert (method["must"], method["away"]) == (False, [{"method": "own", "name": "x"}])
+
+
+def test_a_vm_that_was_hit_has_not_gone_on_all_the_time(own: pathlib.Path) -> None:
+    for key in ("approved_at", "started_at"):
+        steps = begin(own, BALANCED, act="undo", record=record(HAD, **{key: "2026-11-24T12:00:00Z"}), keep_phase=True)
+        assert steps.state["method"]["untouched"] is False
+
+
+@pytest.mark.parametrize("phase", ["approved", "started"])
+def test_what_is_approved_waits_for_nothing(own: pathlib.Path, phase: str) -> None:
+    assert begin(own, BALANCED, record=record({**HAD, "state": "drained", "boot_id": "boot-0"}, phase=phase)).state["method"]["must"] is True
+
+
+@pytest.mark.parametrize(("more", "others", "untouched"), [
+    ({}, (), True), ({"keep_phase": False}, (), False), ({"boot_id": "boot-2"}, (), False), ({"boot_id": ""}, (), False),
+    ({}, ({"id": "2-service", "method": "service", "state": "undone", "times": {"begun": "x", "undone": "y"}},), False),
+    ({}, ({"id": "2-service", "method": "service", "state": "undone", "times": {"drained": "x", "undone": "y"}},), False),
+    ({}, ({"id": "2-service", "method": "service", "state": "undone", "times": {"found": "x", "undone": "y"}},), True),
+])  # fmt: skip
+def test_an_undo_knows_whether_the_vm_has_gone_on_all_the_time(own: pathlib.Path, more: dict[str, Any], others: Any, untouched: bool) -> None:
+    steps = begin(own, BALANCED, act="undo", record=record(HAD, *others), **{"keep_phase": True, **more})
+    assert place(steps) == "undo" and steps.state["method"]["untouched"] is untouched
+    assert steps.state["method"]["calls"]["lb1"]["check_first"] == ([] if untouched else ["web"])
 
 
 def test_check_mode_fails_where_a_drain_would(own: pathlib.Path) -> None:

@@ -479,7 +479,8 @@ def test_a_drain_says_what_for_until_when_and_under_which_lease() -> None:
         "rule": {"name": "rolling upgrade", "drain": True, "approve": "never", "order": 5},
         "verify": False,
     }
-    assert action.keys() == {*actions.keys(actions.Drain), "keeper_path"}
+    # Where no method asks whether others serve, nothing is said of them; and an upgrade always has the time to wait.
+    assert action.keys() == {*actions.keys(actions.Drain), "keeper_path"} - {"must", "away"}
 
 
 @pytest.mark.parametrize(
@@ -546,3 +547,29 @@ def test_the_tasks_read_what_a_state_keeps_and_there_is_a_file_for_each_thing_to
 def test_a_drain_is_told_from_a_pass_and_from_a_gate() -> None:
     for other in (pass_loop.KEYS, gate_loop.KEYS):
         assert batch_loop.KEYS - other and other - batch_loop.KEYS
+
+
+# --- Who serves meanwhile ------------------------------------------------------------------------------------------------
+
+NEEDED = {"reason": "1-haproxy: not yet: vm1 is the last server of backend web", "blocker": {"kind": "needed", "subjects": []}}
+
+
+def test_the_vms_of_a_batch_do_not_count_as_serving_for_each_other() -> None:
+    its = MethodsLoop(hosts=("vm1", "vm2", "vm3"), methods=OUTSIDE)
+    its.methods["vm3"] = [{"method": "haproxy", "balancers": ["lb2"]}]
+    taken = its.begin().state["assignments"]
+    assert [[one["server"] for one in taken[host]["by_tasks"][0].get("away", ())] for host in ("vm1", "vm2", "vm3")] == [["vm2"], ["vm1"], []]
+
+
+@pytest.mark.parametrize("record_of", [written("draining", methods=[], **NEEDED), written("drained", methods=AT_BALANCER, verified_at=at(1), **NEEDED)])
+def test_a_batch_waits_for_others_to_serve_and_fails_with_the_reason_when_its_time_is_over(record_of: dict[str, Any]) -> None:
+    its = MethodsLoop(methods=OUTSIDE, seconds=60).begin()
+    its.observations("vm1", {**record_of, "revision": 4})
+    its.go_on()
+    assert its.of() == ("goes_on", NEEDED["reason"])
+    for number in range(5, 20):
+        its.observations("vm1", {**record_of, "revision": number})
+        if its.state["do"] == "end":
+            break
+        its.go_on(its.state["pause"] or 5)
+    assert its.of() == ("failed", NEEDED["reason"])

@@ -13,6 +13,8 @@ from ansible_collections.maintenance.azure.tests.unit.plugins import builders
 
 NOW = 1_800_000_000.0
 SETTINGS = {"pass_interval": 0, "drain_seconds": 200, "undo_seconds": 30}
+# What the controller knows of a host beside its observation.
+BESIDE = ("reached_before", "last_observation", "could_not_approve", "approved", "error", "short_pause_hurts", "targets", "drain_asked_at", "acknowledged")
 
 
 def at(seconds: float) -> str:
@@ -59,11 +61,7 @@ def method(state: str = "drained", **more: Any) -> dict[str, Any]:
 
 def vm(host: str = "vm1", events: Any = (), records: Any = (), *, state: str = "ok", methods: Any = ("service",), **observation: Any) -> dict[str, Any]:
     """An observation; further names go beside what the VM says where the controller knows them, else into it."""
-    outside = {
-        key: observation.pop(key)
-        for key in ("identity_hint", "reached_before", "last_observation", "could_not_approve", "approved", "error", "short_pause_hurts")
-        if key in observation
-    }
+    outside = {key: observation.pop(key) for key in (*BESIDE, "identity_hint") if key in observation}
     if "identity_hint" in outside:
         outside["identity"] = outside.pop("identity_hint")
     seen = {

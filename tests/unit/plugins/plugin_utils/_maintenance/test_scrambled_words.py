@@ -138,6 +138,8 @@ def _scenes() -> Iterator[tuple[list[dict[str, Any]], dict[str, Any], Any]]:
     yield [_drained("vm1", could_not_approve=["E1"]), _drained("vm2", could_not_approve=["E1"])], {}, "default"
     yield [_drained("vm1"), vm("vm2", [TWO], [record("draining", TWO)])], {}, "default"
     yield [_drained("vm1"), _drained("vm2")], {"run": {"id": "mine"}}, "default"
+    needed = {"kind": "needed", "subjects": []}
+    yield [vm("vm1", [event()], [record("drained", reason="no other server of backend web takes sessions", blocker=needed)])], {}, "default"
     yield [{**one, "cannot_write": "cannot write records to /x: No space left on device"}], {}, "default"
     for its in (broken, left):
         yield [vm("vm1", [event()], [record("failed", methods=[its], reason="it hangs")])], {}, "default"

@@ -8,8 +8,9 @@ from __future__ import annotations
 import typing as t
 
 from ....core.printable_text import printable
+from ....core.types import Data, Values
 from ....host.machine.machine import Machine
-from ..method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
+from ..method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task
 from .cluster import IDLE, MARK, Node, NotRunning, Pacemaker, Status
 
 LIFETIMES = ("reboot", "forever")
@@ -27,9 +28,11 @@ class PacemakerMethod(Method):
     """
 
     name = "pacemaker"
+    hands_over = True
     outside = True
     safe_at_once = True
     units = ("pacemaker.service",)
+    own_name = "node"
     needs_seconds = 120.0
     options: t.ClassVar[t.Mapping[str, Option]] = {
         "node": Option("text", default=""),
@@ -39,7 +42,7 @@ class PacemakerMethod(Method):
         "unmovable": Option("text", default="refuse", choices=("refuse", "stop")),
     }
 
-    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+    def find(self, machine: Machine, task: Task) -> Data:
         pacemaker = Pacemaker(machine)
         seen, node = _look(pacemaker, task)
         aside = bool(seen.azure_agent) and task.options["azure_agent"] == "step_aside"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import typing as t
 
 from ....core.printable_text import printable
+from ....core.types import Values
 from ..method import LONGEST_MESSAGE, MethodError, NotYet
 
 LEADERS = ("leader", "standby_leader")
@@ -20,7 +21,6 @@ UP = ("running", "streaming", "in archive recovery")
 # The tag, of no meaning for Patroni, that says in the cluster itself which event a member is drained for.
 OUR_TAG = "maintenance_azure"
 LONGEST_NAME = 80
-Values = t.Mapping[str, t.Any]
 
 
 class Member(t.NamedTuple):

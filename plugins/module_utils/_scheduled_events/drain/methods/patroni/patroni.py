@@ -15,10 +15,11 @@ import os
 import typing as t
 
 from ....core.printable_text import printable
+from ....core.types import Data, Values
 from ....host.machine.daemons import Daemon, DaemonError, Reply
 from ....host.machine.machine import Machine
 from ....host.system import seconds_between, utc_text
-from ..method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values, event_id_in, is_true, reason_of
+from ..method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, event_id_in, is_true, reason_of
 from ..pasted import word
 from .cluster import OUR_TAG, Member, Rules, View, candidate, left_to_be_synchronous, view_of
 
@@ -36,9 +37,11 @@ class PatroniMethod(Method):
     """Hand over the lead, and keep the member out of the choice. Leadership does not return by itself: that would be a second pause."""
 
     name = "patroni"
+    hands_over = True
     # Commits wait for the synchronous standby, and all writes for the leader.
     short_pause_hurts = True
     units = ("patroni.service",)
+    own_name = "member"
     needs_seconds = 60.0
     options: t.ClassVar[t.Mapping[str, Option]] = {
         "url": Option("text", default="http://127.0.0.1:8008", address=True),
@@ -55,7 +58,7 @@ class PatroniMethod(Method):
         "key_file": Option("path", default=""),
     }
 
-    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+    def find(self, machine: Machine, task: Task) -> Data:
         status = self._json(machine, task, "/patroni")
         view = self._view(machine, task)
         me = view.member(_name(machine, task, status))
@@ -68,7 +71,7 @@ class PatroniMethod(Method):
         self._refuse_access(machine, task)
         # Whether a person has taken a standby out before.
         was_out = me.is_out and not me.leads and not me.drained_for and file == "absent"
-        finding: dict[str, t.Any] = {"member": me.name, "role": me.role, "state": me.state, "out": was_out}
+        finding: Data = {"member": me.name, "role": me.role, "state": me.state, "out": was_out}
         if _leader_only(task):
             finding["leader_only"] = True
         if me.leads:

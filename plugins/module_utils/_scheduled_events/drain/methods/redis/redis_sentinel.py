@@ -8,9 +8,10 @@ from __future__ import annotations
 import time
 import typing as t
 
+from ....core.types import Data, Values
 from ....host.machine.daemons import Daemon, DaemonError
 from ....host.machine.machine import Machine
-from ..method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values, is_true
+from ..method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, is_true
 from ..pasted import word
 from . import handover
 from .resp import ErrorReply
@@ -27,6 +28,7 @@ class RedisSentinelMethod(Method):
     """Take Redis out of the choice of the Sentinels. A master hands over before: its writes are paused until a replica has all of them, and is master."""
 
     name = "redis_sentinel"
+    hands_over = True
     units = ("redis-sentinel.service", "valkey-sentinel.service")
     # Ten for the failover, and Sentinel reads replica-priority every ten.
     needs_seconds = 20.0
@@ -45,7 +47,7 @@ class RedisSentinelMethod(Method):
         "certificate_file": Option("path", default=""),
     }
 
-    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+    def find(self, machine: Machine, task: Task) -> Data:
         own = observe_redis(self._redis(machine, task))
         if own.version < OLDEST:
             raise MethodError(f"Redis {'.'.join(map(str, own.version))} cannot pause writes (CLIENT PAUSE ... WRITE): it needs Redis 6.2 or later, or Valkey")

@@ -9,6 +9,7 @@ import re
 import typing as t
 
 from ....core.printable_text import printable
+from ....core.types import Values
 from ....host.machine.daemons import Daemon, DaemonError, Daemons
 from ..method import MethodError
 from .resp import ErrorReply, Reply, encode, parse
@@ -220,7 +221,7 @@ def _address(server: Server, reply: Reply) -> str:
     raise MethodError(f"Sentinel {server.address} names no master: {said(reply)}")
 
 
-def _of(server: Server, about: t.Mapping[str, t.Any]) -> str:
+def _of(server: Server, about: Values) -> str:
     """Return the address of a Redis. Raise MethodError where it has the form of none: it gets into messages and records."""
     host, port = str(about.get("ip")), str(about.get("port"))
     if HOST.fullmatch(host) and NUMBER.fullmatch(port):

@@ -8,9 +8,10 @@ from __future__ import annotations
 import typing as t
 
 from ....core.printable_text import printable
+from ....core.types import Data, Values
 from ....host.machine.machine import Machine
 from ....host.system import seconds_between
-from ..method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, Values
+from ..method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task
 from .node import NODE_NAME, Job, Node, Slurm
 
 MOST_JOBS = 10
@@ -27,13 +28,14 @@ class SlurmMethod(Method):
     # A controller that is restarted is waited for until then.
     needs_seconds = 15.0
     units = ("slurmd.service",)
+    own_name = "node"
     options: t.ClassVar[t.Mapping[str, Option]] = {
         "node": Option("text", default=""),
         "jobs": Option("text", default="wait", choices=("wait", "requeue", "leave")),
         "requeue_seconds": Option("whole", default=60),
     }
 
-    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+    def find(self, machine: Machine, task: Task) -> Data:
         reason, node, slurm = task.reason, _node(machine, task), Slurm(machine.commands)
         # It would be drained in place of this VM's, which would be called drained.
         if node.name != slurm.host_name() and slurm.has_node(slurm.host_name()):

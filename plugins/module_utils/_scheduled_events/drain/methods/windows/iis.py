@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import typing as t
 
+from ....core.types import Data, Values
 from ....host.machine.machine import Machine
 from ....host.machine.web_server import States, WebServer
-from ..method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
+from ..method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
 from ..pasted import quoted
 
 UP = ("Started", "Starting", "Unknown")
@@ -34,7 +35,7 @@ class IISMethod(Method):
         "connections": Option("whole", default=0),
     }
 
-    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+    def find(self, machine: Machine, task: Task) -> Data:
         seen = _observe(machine, task)
         # Asked for a state, the modules create what is not there.
         unknown = [f"site {name}" for name in task.listed("sites") if name not in seen.sites]

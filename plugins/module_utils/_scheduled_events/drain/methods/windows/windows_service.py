@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import typing as t
 
+from ....core.types import Data, Values
 from ....host.machine.machine import Machine
 from ....host.machine.services import ServiceState
-from ..method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values
+from ..method import DRAINED, DRAINING, LOST, UNDOING, Answer, Method, MethodError, Option, Task
 from ..pasted import listed, quoted
+from ..service import how_undone, names_of
 
 STOPPED = "stopped"
 GOES_DOWN = (STOPPED, "stop_pending")
@@ -29,7 +31,7 @@ class WindowsServiceMethod(Method):
         "names": Option("texts", required=True, description="a list of Windows services by their names (as in Get-Service), such as [W3SVC].")
     }
 
-    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+    def find(self, machine: Machine, task: Task) -> Data:
         found = machine.services.states(task.listed("names"))
         unknown = [one.name for one in found if not one.known]
         if unknown:
@@ -59,7 +61,7 @@ class WindowsServiceMethod(Method):
             return Answer(DRAINED)
         # Runs, and is not stopping: a person, a trigger or a reboot has started it again, or it waits for one that needs it.
         started = any(one.state not in GOES_DOWN for one in running)
-        return Answer(LOST if started else DRAINING, f"still running: {_names(running)}")
+        return Answer(LOST if started else DRAINING, f"still running: {names_of(running)}")
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         names = [name for name in task.listed("names") if task.finding.get(name) not in (None, *GOES_DOWN)]
@@ -86,17 +88,8 @@ class WindowsServiceMethod(Method):
 def _undone(present: t.Sequence[ServiceState], again: bool) -> Answer:
     # One that was deleted meanwhile cannot come back.
     down = [one for one in present if one.known and one.state not in IS_BACK]
-    broken = [one for one in down if again and _is_broken(one)]
-    if not down:
-        return Answer(UNDONE)
-    if broken:
-        return Answer(FAILED, f"cannot be started, see the System event log: {_names(broken)}")
-    return Answer(UNDOING, f"not yet running: {_names(down)}")
+    return how_undone(down, [one for one in down if again and _is_broken(one)], "the System event log")
 
 
 def _is_broken(one: ServiceState) -> bool:
     return one.known and one.state == STOPPED and one.exit_code not in NO_ERRORS
-
-
-def _names(states: t.Sequence[ServiceState]) -> str:
-    return ", ".join(one.name for one in states)

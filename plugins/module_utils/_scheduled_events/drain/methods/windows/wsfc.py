@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import typing as t
 
+from ....core.types import Data, Values
 from ....host.machine.failover_cluster import ClusterState, FailoverCluster, Node, Replica
 from ....host.machine.machine import Machine
 from ... import availability_groups
 from ...availability_groups import Surroundings
-from ..method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, Values, is_true
+from ..method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, is_true
 
 UP, PAUSED = "Up", "Paused"
 FAILBACKS = {"immediate": "Immediate", "policy": "Policy", "none": "NoFailback"}
@@ -51,6 +52,7 @@ class WSFCMethod(Method):
     """Take a node out of a failover cluster. A node that was paused before stays so."""
 
     name = "wsfc"
+    hands_over = True
     options: t.ClassVar[t.Mapping[str, Option]] = {
         "node": Option("text", default=""),
         "failback": Option("text", default="immediate", choices=("immediate", "policy", "none")),
@@ -61,7 +63,7 @@ class WSFCMethod(Method):
         "return_primary": Option("truth", default=False),
     }
 
-    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+    def find(self, machine: Machine, task: Task) -> Data:
         seen = _observe(machine, task)
         node = seen.node
         if node is None:
@@ -151,11 +153,11 @@ def _steps_aside(seen: _Seen, task: Task) -> bool:
     return _is_aside(task.known) if "aside" in task.known else _is_managed(seen, task)
 
 
-def _is_aside(finding: t.Mapping[str, t.Any]) -> bool:
+def _is_aside(finding: Values) -> bool:
     return finding.get("aside") is True
 
 
-def _moved(finding: t.Mapping[str, t.Any]) -> dict[str, str]:
+def _moved(finding: Values) -> dict[str, str]:
     """Return by availability group the replica that took over, as recorded."""
     moved = finding.get("moved")
     return {str(group): str(replica) for group, replica in moved.items()} if isinstance(moved, t.Mapping) else {}

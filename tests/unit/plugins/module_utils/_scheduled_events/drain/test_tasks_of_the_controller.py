@@ -10,6 +10,7 @@ import pytest
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import OrderError, drain_order
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import step
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT
 
 HAPROXY = "1-haproxy"
 PAST = "2026-11-21T20:55:00Z"
@@ -84,6 +85,105 @@ def test_after_the_deadline_it_has_failed(vm, state):
     outcome = vm.drain(told({"state": state, "error": "3 sessions"}), late=True, deadline=PAST)
     assert outcome[:2] == ("failed", f"Not drained before the deadline {PAST}: 3 sessions")
     assert (vm.record()["phase"], vm.record()["reason"], vm.entry(HAPROXY)["state"]) == ("failed", outcome.error, "failed")
+
+
+LAST = "web1 is the last server of backend web that takes sessions on lb1 (web2: DOWN)"
+WAITS = {"state": "not_yet", "error": LAST}
+BLOCKER = {"kind": "not_yet", "subjects": []}
+NEEDED = {"kind": "needed", "subjects": []}
+
+
+def test_one_that_may_not_begin_yet_waits_and_uses_no_attempt(vm):
+    for _look in range(2):
+        outcome = vm.drain(told(WAITS))
+        assert outcome[:2] == ("draining", f"{HAPROXY}: not yet: {LAST}")
+    record = vm.record()
+    assert (record["phase"], record["reason"], record["blocker"]) == ("draining", f"{HAPROXY}: not yet: {LAST}", BLOCKER)
+    assert (record["methods"], record["attempts"], record["revision"]) == ([], 0, 1), "one write, whatever the number of looks"
+    begun(vm)
+    assert (vm.record()["reason"], vm.record()["blocker"], vm.record()["attempts"]) == (None, None, 1)
+
+
+def test_one_that_has_found_something_and_set_nothing_has_nothing_to_undo(vm):
+    begun(vm)
+    outcome = vm.drain(told(WAITS))
+    record = vm.record()
+    assert (outcome.state, vm.entry(HAPROXY)["state"]) == ("draining", "undone")
+    assert (record["phase"], record["blocker"], record["attempts"]) == ("draining", BLOCKER, 1) and LAST in record["reason"]
+    # It finds afresh: what it found before was never changed.
+    vm.drain(told(finding={"was": "maint"}))
+    assert (vm.entry(HAPROXY)["before"], vm.entry(HAPROXY)["state"], vm.record()["reason"]) == ({"was": "maint"}, "found", None)
+    vm.drain(told({"state": "drained"}))
+    assert vm.record()["phase"] == "drained" and vm.record()["attempts"] == 1
+
+
+@pytest.mark.parametrize("phase", ["approved", "started"])
+def test_after_the_approval_the_phase_stays(vm, phase):
+    drained(vm)
+    for each in ("approved", "started")[: 1 + (phase == "started")]:
+        vm.records.write(EVENT, RecordChange(changes={"phase": each}))
+    vm.drain(told(finding={"was": "ready"}))
+    outcome = vm.drain(told(WAITS))
+    assert (outcome.state, vm.record()["phase"], vm.entry(HAPROXY)["state"], vm.record()["blocker"]) == ("draining", phase, "undone", None)
+
+
+@pytest.mark.parametrize("state", ["draining", "drained"])
+def test_what_has_begun_cannot_wait(vm, state):
+    begun(vm)
+    vm.drain(told({"state": state}))
+    outcome = vm.drain(told(WAITS))
+    assert outcome.state == "failed" and "the method has begun" in outcome.error and vm.entry(HAPROXY)["state"] == "failed"
+
+
+def test_after_the_deadline_one_that_waits_has_failed_by_name(vm):
+    outcome = vm.drain(told(WAITS), late=True, deadline=PAST)
+    assert outcome[:2] == ("failed", f"{HAPROXY}: not begun before the deadline {PAST}: {LAST}")
+
+
+@pytest.mark.parametrize("state", ["draining", "drained"])
+def test_a_hold_is_recorded_once_and_cleared(vm, state):
+    hold = "no other server of backend web takes sessions on lb1 (web2: DOWN)"
+    begun(vm)
+    outcome = vm.drain(told({"state": state, "hold": hold}))
+    record = vm.record()
+    assert outcome[:2] == (state, hold)
+    assert (record["phase"], record["reason"], record["blocker"]) == (state, f"{HAPROXY}: {hold}", NEEDED)
+    if state == "draining":
+        vm.drain(told({"state": state, "hold": hold}))
+        assert vm.record()["revision"] == record["revision"]
+    vm.drain(told({"state": state}))
+    assert (vm.record()["phase"], vm.record()["reason"], vm.record()["blocker"], vm.entry(HAPROXY)["error"]) == (state, None, None, None)
+
+
+def test_a_hold_of_one_that_others_follow_is_recorded_too(vm):
+    begun(vm)
+    vm.drain(told({"state": "drained"}), complete=False)
+    vm.drain(told({"state": "drained", "hold": "why"}), complete=False)
+    assert (vm.record()["phase"], vm.record()["blocker"]) == ("draining", NEEDED)
+    # One that waits by itself keeps its own reason.
+    vm.drain(told({"state": "drained"}), complete=False)
+    assert (vm.record()["reason"], vm.record()["blocker"]) == (None, None)
+
+
+def test_what_is_undone_after_a_hold_waits(vm):
+    begun(vm)
+    vm.drain(told({"state": "draining", "hold": "why"}))
+    vm.undo(told({"state": "undone"}), keep_phase=True)
+    record = vm.record()
+    assert (record["phase"], record["blocker"], vm.entry(HAPROXY)["state"], record["undone"], record["attempts"]) == ("draining", NEEDED, "undone", True, 1)
+
+
+def test_one_that_waits_because_too_few_serve_is_needed(vm):
+    """Beside a method that has acted, the plan puts that one back; the kind is the last one that was said."""
+    vm.drain(told(WAITS))
+    assert vm.record()["blocker"] == BLOCKER
+    vm.drain(told({**WAITS, "hold": LAST}))
+    assert (vm.record()["phase"], vm.record()["blocker"]) == ("draining", NEEDED) and LAST in vm.record()["reason"]
+    revision = vm.record()["revision"]
+    vm.drain(told({**WAITS, "hold": LAST}))
+    assert vm.record()["revision"] == revision, "the same is not recorded again"
+    vm.drain(told({**WAITS, "error": "another is out", "hold": "another is out"}))
+    assert "another is out" in vm.record()["reason"]
 
 
 @pytest.mark.parametrize("answer", ["drained", {}, {"state": None}, {"state": "undone"}, {"state": "found"}, {"state": ["drained"]}, {"state": True}])

@@ -58,12 +58,22 @@ def test_an_observation_has_every_key(files, host):
             "leases",
             "replicas",
         ),
-        *("endpoint", "endpoint_source", "upgrades", "tombstones"),
+        *("endpoint", "endpoint_source", "upgrades", "tombstones", "drain_times"),
     }
     assert (seen["vm_name"], seen["document_incarnation"], seen["api_version"]) == ("vm_0", 3, API_VERSIONS[0])
     assert (seen["identity"]["resource_group"], seen["boot_id"], seen["uptime_seconds"]) == ("shop", "boot-1", 10000.0)
     assert (seen["now"], seen["enabled_at"], seen["enabled_recently"]) == ("2026-11-21T20:00:00.000000Z",) * 2 + (True,)
-    assert (seen["records"], seen["records_problems"], seen["records_readable"]) == ([], [], True)
+    assert (seen["records"], seen["records_problems"], seen["records_readable"], seen["drain_times"]) == ([], [], True, None)
+
+
+@pytest.mark.parametrize("content,times", [
+    ({"format": 1, "methods": ["service"], "seconds": [3, 4.5]}, {"methods": ["service"], "seconds": [3, 4.5]}), ({"format": 2}, None),
+])  # fmt: skip
+def test_how_long_its_drains_took_is_a_hint_that_damage_fails_nothing(files, host, content, times):
+    files.make()
+    files.write_exclusive("drain-times.json", json.dumps(content).encode())
+    seen = take(files, host)
+    assert (seen["drain_times"], seen["records_problems"], seen["records_readable"]) == (times, [], True)
 
 
 def test_an_observation_never_reads_the_history(files, host, monkeypatch):

@@ -32,6 +32,8 @@ KNOWS_METHODS = re.compile(r"^from \S*\b_?drain\b", re.MULTILINE)
 EXCEPTIONS = {
     ("action/plan.py", "tasks"): "the option of an upgrade that names its tasks file",
     ("modules/haproxy_server.py", "haproxy"): "the product that this public module is for; method haproxy is one user of it",
+    ("module_utils/_haproxy_change.py", "haproxy"): "a file of that module",
+    ("module_utils/_haproxy_runtime.py", "haproxy"): "a file of that module",
     ("modules/kubernetes_node.py", "kubernetes"): "the product that this module is for, and its Python package",
     ("plugin_utils/_windows/machine/web_server.py", "iis"): "the product, as host access reaches it; method iis is its user",
     ("plugin_utils/_drain/settings/validation.py", "command"): "a type of options, as text and whole are",

@@ -25,7 +25,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.tas
     (True, "begun", "failed", "c.yml must end by setting the fact drain_tasks_state to drained, draining or failed; it is True"),
 ])  # fmt: skip
 def test_a_check(said: Any, recorded: str, state: str, error: str | None) -> None:
-    assert Tasks().judge(said, "check", {"check": "c.yml"}, recorded) == {"state": state, "error": error}
+    assert Tasks().judge(said, "check", {"given": {"check": "c.yml"}, "state": recorded}) == {"state": state, "error": error}
 
 
 @pytest.mark.parametrize(("said", "state", "error"), [
@@ -36,7 +36,16 @@ def test_a_check(said: Any, recorded: str, state: str, error: str | None) -> Non
     ("", "failed", "u.yml must end by setting the fact drain_tasks_state to undone, undoing or failed; it is empty"),
 ])  # fmt: skip
 def test_an_undo(said: str, state: str, error: str | None) -> None:
-    assert Tasks().judge(said, "undo", {"undo": "u.yml"}, "begun") == {"state": state, "error": error}
+    assert Tasks().judge(said, "undo", {"given": {"undo": "u.yml"}, "state": "begun"}) == {"state": state, "error": error}
+
+
+def test_a_begin() -> None:
+    for said, state, error in (
+        ("", "begun", None),
+        ("not_yet", "not_yet", "b.yml says that it may not begin yet"),
+        ("failed", "failed", "b.yml says that the drain failed."),
+    ):
+        assert Tasks().judge(said, "begin", {"given": {"begin": "b.yml"}, "state": "new"}) == {"state": state, "error": error}
 
 
 @pytest.mark.parametrize(("stage", "states"), [("check", "drained, draining, lost, failed"), ("undo", "undone, undoing, failed")])
@@ -72,6 +81,22 @@ def test_a_finding_is_a_dictionary(finding: dict[str, Any]) -> None:
 def test_anything_else_is_no_finding(said: Any) -> None:
     answer = answers.of_stage(said, "find", "marker")
     assert answer["state"] == "failed" and "find.yml must end by setting the fact method_answer" in answer["error"]
+
+
+@pytest.mark.parametrize("stage", ["find", "begin", "check", "undo"])
+def test_not_yet_is_an_answer_of_find_and_begin(stage: str) -> None:
+    answer = answers.of_stage({"state": "not_yet", "error": "web2 is down", "finding": {}}, stage, "marker")
+    if stage in ("find", "begin"):
+        assert answer == {"state": "not_yet", "error": "web2 is down", "hold": None}
+        assert answers.of_stage({"state": "not_yet"}, stage, "marker")["error"] == "no reason given"
+    else:
+        assert answer["state"] == "failed" and answer["error"].endswith("; it is not_yet")
+
+
+def test_a_check_may_say_that_the_vm_should_be_back() -> None:
+    answer = answers.of_stage({"state": "draining", "error": "3 left", "hold": "web2 is down"}, "check", "marker")
+    assert answer == {"state": "draining", "error": "3 left", "hold": "web2 is down"}
+    assert answers.of_stage({"state": "undone", "hold": "x"}, "undo", "marker") == {"state": "undone", "error": None}
 
 
 @pytest.mark.parametrize("said", [{}, {"state": "drained"}, {"state": "undone"}])

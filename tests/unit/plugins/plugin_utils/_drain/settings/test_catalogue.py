@@ -81,5 +81,6 @@ def test_defaults_are_those_that_are_described(tmp_path: pathlib.Path) -> None:
     assert catalogue.defaults_of("own", str(tmp_path)) == {"level": 3, "quiet": False}
     assert catalogue.defaults_of("own", str(tmp_path / "none")) == {}
     assert catalogue.defaults_of("haproxy", str(ROLE / "haproxy")) == {
-        "server": "", "backends": [], "socket": "/run/haproxy/admin.sock", "sessions": 0, "maintenance": True,
+        "server": "", "backends": [], "socket": "/run/haproxy/admin.sock", "sessions": 0, "maintenance": True, "servers_left": 1,
+        "backups_serve": False,
     }  # fmt: skip

@@ -154,7 +154,7 @@ def test_another_vms_word_that_an_event_was_approved_puts_nobody_out() -> None:
 def test_held_it_observations_again_soon_and_not_at_once() -> None:
     known = [no_room(E1)]
     assert held(vm("vm1", [E1], known), vm("vm2", in_service=False), vm("vm3"))["requeue"]["seconds"] == 15
-    soon = event("E1", ("vm1",), due=236)
+    soon = event("E1", ("vm1",), due=156)
     known = [no_room(soon)]
     assert held(vm("vm1", [soon], known), vm("vm2", in_service=False), vm("vm3"))["requeue"]["seconds"] == 6
 
@@ -292,8 +292,8 @@ def test_no_time_given_is_served_by_when_it_was_noticed() -> None:
 
 # --- The deadline --------------------------------------------------------------------------------------------------------
 
-NEAR = event("E1", ("vm1",), due=230)
-NOT_YET = event("E1", ("vm1",), due=231)
+NEAR = event("E1", ("vm1",), due=150)
+NOT_YET = event("E1", ("vm1",), due=151)
 AWAY = vm("vm2", in_service=False)
 
 
@@ -350,7 +350,7 @@ def test_status_says_who_is_out_and_what_comes() -> None:
     assert any(
         "held: capacity group 'web' lets 1 of its 3 members be unavailable; vm1 would exceed it, together with vm3 (draining for E0)" in line for line in lines
     )
-    assert any("Next: wait for room in capacity group 'web', or drain without it in 11 min." in line for line in lines)
+    assert any("Next: wait for room in capacity group 'web', or drain without it in 12 min." in line for line in lines)
     assert "Capacity group 'web': 1 of 3 unavailable, limit 1: vm3 (draining for E0)." in lines
     assert status(held(vm("vm1"), vm("vm2"), vm("vm3"))) == status(plan(vm("vm1"), vm("vm2"), vm("vm3")))
 

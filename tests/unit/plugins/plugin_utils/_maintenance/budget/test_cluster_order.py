@@ -41,9 +41,11 @@ def test_one_that_is_not_read_keeps_no_other_waiting() -> None:
     assert look(None, None, None, states=("unreachable", "ok", "ok")) == ["drain vm2 E1"]
 
 
-def test_one_that_waits_itself_keeps_no_other_waiting() -> None:
-    waits = record("draining", NEAR, methods=[], reason="1-x: not yet: busy", blocker={"kind": "not_yet", "subjects": []})
-    assert look(waits, None, None) == ["drain vm1 E1", "drain vm2 E1"]
+WAITS = record("draining", NEAR, methods=[], reason="1-x: not yet: busy", blocker={"kind": "not_yet", "subjects": []})
+
+
+def test_one_that_waits_asks_in_turn_with_those_that_begin() -> None:
+    assert look(WAITS, None, None) == ["drain vm1 E1"]
 
 
 def test_of_two_clusters_each_begins_one() -> None:
@@ -87,10 +89,10 @@ def test_the_reason_of_a_method_that_has_not_begun_is_told() -> None:
     waits = record("draining", later, methods=[], reason="1-x: not yet: an election is under way", blocker={"kind": "not_yet", "subjects": []})
     found = plan(vm("vm1", [later], [waits]), vm("vm2", [later], [record("drained", later)]))
     (entry,) = found["events"]
-    assert (entry["phase"], entry["reason"]) == ("draining", "vm1: 1-x: not yet: an election is under way")
+    assert (entry["phase"], entry["reason"]) == ("draining", "vm1: its record says: 1-x: not yet: an election is under way")
     assert [one["kind"] for one in entry["blockers"]] == ["not_yet", "draining"] and entry["next"] == "drain vm1"
     # Words alone say nothing, and neither does a reason of an earlier phase.
-    for more in ({"blocker": {}}, {"blocker": {"kind": "other"}}, {"phase": "drained"}, {"reason": None}):
+    for more in ({"blocker": {}}, {"blocker": {"kind": "other"}}, {"phase": "recovering"}, {"reason": None}):
         (entry,) = plan(vm("vm1", [later], [{**waits, **more}]), vm("vm2", [later], [record("drained", later)]))["events"]
         assert "not_yet" not in [one["kind"] for one in entry["blockers"]]
 

@@ -21,8 +21,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._main
 def test_every_part_of_the_model_is_a_key_of_the_schema() -> None:
     # The key "decision" holds the overrides.
     assert {field.name for field in fields(Record)} - {"overrides"} <= set(record_schema.RECORD_KINDS)
-    # Only the history of the VM has the times of each state.
-    assert {*Recorded._fields, "id", "at", "method", "times"} - {"identifier", "since", "kind"} == set(record_schema.METHOD_KINDS)
+    assert {*Recorded._fields, "id", "at", "method"} - {"identifier", "since", "kind"} == set(record_schema.METHOD_KINDS)
     assert {"event", "phase", "history", "methods", "overrides"} | set(PLAIN) == {field.name for field in fields(Record)}
 
 

@@ -13,7 +13,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import obs
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.timeline import timeline
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event, record, vm
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event, method, record, vm
 
 PHASES = (("noticed", -100), ("draining", -98), ("drained", -90), ("approved", -80), ("started", -70), ("gone", -30), ("recovering", -25), ("recovered", -20))
 
@@ -32,6 +32,13 @@ def test_each_vm_has_a_row_and_the_event_its_whole_id_once() -> None:
         "web2  07:58:20  07:58:30  07:58:40  -         -         8 s         -",
     ]
     assert timeline({}, "vm") == []
+
+
+def test_a_drain_that_waited_for_others_took_no_longer_for_that() -> None:
+    phases = (("noticed", -3000), ("draining", -2990), *PHASES[2:])
+    waited = {**course(event(), *phases), "methods": [method("undone", times={"found": at(-95), "begun": at(-94), "undone": at(-25)})]}
+    _id, _headings, web1 = timeline({"web1": [waited]}, "vm")
+    assert web1.endswith("5 s         75 s")
 
 
 @pytest.mark.parametrize("first", ["held", "draining", "started"])
