@@ -49,8 +49,8 @@ def test_an_event_across_two_slices_is_held_by_both_and_drained_at_its_deadline(
     assert lab.simulator.approvals() == []
     if declared != "a list of names":
         return  # What comes now asks how many are out no more.
-    # Its deadline is here when a drain may take longer than what is left until NotBefore: the clock of this test needs no time for it.
-    side_by_side(place, lab, slices, respond_drain_seconds=40000)
+    # Its deadline is here when the next pass comes after NotBefore: the clock of this test needs no time for it.
+    side_by_side(place, lab, slices, respond_pass_interval=40000)
     assert [lab.flag(vm).exists() for vm in WEB] == [False, False, True, True]
     assert lab.simulator.approvals() == []
 
