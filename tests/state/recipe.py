@@ -57,17 +57,31 @@ class Balancer(HAProxy):
 class Cluster(t.Protocol):
     """What an event is about."""
 
-    def settle(self) -> None: ...
-    def clear(self) -> None: ...
-    def present(self) -> set[int]: ...
-    def leads(self) -> str: ...
-    def strike(self, name: str) -> None: ...
-    def release(self, name: str) -> None: ...
+    def settle(self) -> None:
+        """Bring it into the state that a scene begins with."""
+
+    def clear(self) -> None:
+        """Empty it of what was written."""
+
+    def present(self) -> set[int]:
+        """Which of the numbers are there."""
+
+    def leads(self) -> str:
+        """Which server leads."""
+
+    def strike(self, name: str) -> None:
+        """Do to a VM what its event does."""
+
+    def release(self, name: str) -> None:
+        """End that."""
 
 
 class Client(t.Protocol):
-    def write(self, number: int) -> None: ...
-    def close(self) -> None: ...
+    def write(self, number: int) -> None:
+        """Return when it is acknowledged."""
+
+    def close(self) -> None:
+        """End the connection."""
 
 
 def lab_of(folder: pathlib.Path, names: t.Sequence[str], methods: t.Callable[[str], list[dict[str, t.Any]]]) -> Lab:

@@ -77,7 +77,8 @@ def truths(lab: Lab, event_id: str) -> dict[str, Truth]:
             gone=min((when for when in without if when - without[0] > GONE_SECONDS), default=at["finished"]),
             impact=at["finished"] - at["started"],
             may_know="Started" in [status for _when, status in answers],
-            must_know="Started" in [status for _when, status in written],
+            # One answer may be that of a module that only listens: the observation after it writes it down, if the event is listed until then.
+            must_know=[status for _when, status in written].count("Started") > 1,
             must_be_there=any(status is not None for _when, status in written),
         )
     return found
