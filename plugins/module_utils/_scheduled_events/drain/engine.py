@@ -59,6 +59,7 @@ class Drain:
         self._late = False
         self._handover: t.Mapping[str, str] = {}
         self._notes: list[str] = []
+        self._held: str | None = None
 
     def run(self) -> Outcome:
         """Take the methods in order. What fails is in the outcome and, where that can be written, in the record.
@@ -76,8 +77,7 @@ class Drain:
             return self._refuse(NO_METHOD)
         answer = self._take_at_once() if self._order.at_once else self._take_in_order()
         state = DRAINING if answer.state == NOT_YET else answer.state
-        held = next((order.hold for order in self._order.methods if order.hold), None)
-        return Outcome(state, answer.error or held, self._record, " ".join(self._notes) or None, self._handover)
+        return Outcome(state, answer.error or self._held, self._record, " ".join(self._notes) or None, self._handover)
 
     def _take_in_order(self) -> Answer:
         answer = Answer(DRAINED)
@@ -112,6 +112,8 @@ class Drain:
         try:
             answer = self._judge(self._work(order))
             self._notes += [answer.note] if answer.note else []
+            answer = answer._replace(hold=answer.hold or order.hold)
+            self._held = self._held or answer.hold
             return answer
         except _StoppedAtFinding:
             return Answer(FOUND)
@@ -241,7 +243,7 @@ class Drain:
         if self._late:
             return Answer(FAILED, f"Not drained before the deadline {self._order.deadline}: {answer.error or 'no reason known'}")
         # The next observation begins it again.
-        return Answer(DRAINING, answer.error)
+        return Answer(DRAINING, answer.error, hold=answer.hold)
 
     def _note(self, order: MethodOrder, answer: Answer, is_last: bool) -> None:
         """Record what is new."""
@@ -249,7 +251,7 @@ class Drain:
             self._note_waiting(order, answer.error)
             return
         entry = self._entry(order)
-        held = None if answer.state == FAILED or self._phase() in APPROVED_OR_STARTED else order.hold
+        held = None if answer.state == FAILED or self._phase() in APPROVED_OR_STARTED else answer.hold
         other = entry.state != (BEGUN if answer.state == DRAINING else answer.state) or self._other_boot(entry) or (entry.error_kind == HOLD) != bool(held)
         if answer.state == DRAINED and not (is_last or other):
             return

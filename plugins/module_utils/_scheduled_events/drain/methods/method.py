@@ -130,6 +130,9 @@ class Answer(t.NamedTuple):
     error: str | None = None
     note: str | None = None
     """What an operator has to know all the same."""
+    hold: str | None = None
+    """Of one that is drained or draining: why the VM must not go now, as when a majority would be gone with it. Nothing is approved as long as check() says so,
+    and the VM is put back where there is time."""
 
 
 class Method(abc.ABC):

@@ -542,3 +542,14 @@ def test_what_is_lost_stops_for_its_copy_before_it_acts_outside_again(vm, method
     method.calls.clear()
     outcome = vm.drain(step(identifier="0-scripted"), step(**where), step(identifier="2-scripted"), stop_at_finding=True)
     assert (outcome.state, method.calls) == ("found", ["check", "check", "find"])
+
+
+@pytest.mark.parametrize("state", ["drained", "draining"])
+def test_why_a_vm_must_not_go_is_in_the_record_until_a_check_no_longer_says_so(vm, method, state):
+    method.checks = [Answer(state, hold="2 of 3 votes are left: vm3 is down"), Answer(state)]
+    outcome = vm.drain(step())
+    assert (outcome.state, outcome.error) == (state, "2 of 3 votes are left: vm3 is down")
+    record = vm.record()
+    assert (record["phase"], record["blocker"]["kind"], record["reason"]) == (state, "needed", "1-scripted: 2 of 3 votes are left: vm3 is down")
+    assert vm.drain(step(), verify=True).error is None
+    assert (vm.record()["reason"], vm.record()["phase"]) == (None, state)
