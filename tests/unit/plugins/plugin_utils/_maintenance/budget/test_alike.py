@@ -154,6 +154,21 @@ def test_all_are_done_and_never_more_than_a_quarter_is_out(machines: int, events
     assert most <= limit and its.undrained_starts == []
 
 
+def test_with_the_usual_notice_one_of_four_is_out_in_each_minute() -> None:
+    """With 2.5.0, whose deadline goes by the longest drain: 4, 4, 4, and 3 until Azure takes them (docs/figures.md)."""
+    group = [{"name": "web", "members": list(names(4)), "max_unavailable": 1}]
+    its, minutes = World(1, 4, pass_interval=10, drain_seconds=900, capacity=group), [0] * 20
+    for name in names(4):
+        its.machines[name].drain_time = 20.0
+        its.create("Reboot", [name], 900.0)
+    for second in range(0, 1200, 10):
+        its.run_pass()
+        its.advance(10.0)
+        out = sum(not machine.serving or its.now < machine.down_until for machine in its.machines.values())
+        minutes[second // 60] = max(minutes[second // 60], out)
+    assert (minutes, its.undrained_starts, its.taken_beyond) == ([1] * 10 + [0] * 10, [], [])
+
+
 # --- What could hold nothing ---------------------------------------------------------------------------------------------
 
 
