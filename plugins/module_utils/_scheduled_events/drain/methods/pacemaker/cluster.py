@@ -12,7 +12,7 @@ from ....core.printable_text import printable
 from ....host.machine.commands import NOT_FOUND, CommandResult
 from ....host.machine.machine import Machine
 from ..method import MethodError
-from .votes import TIE_BREAKER, Votes, decider, parse_votes
+from .votes import Votes, decider, parse_votes
 
 SECONDS = 10.0
 # Exit codes of Pacemaker: not connected to the cluster; a daemon that is not there (yet).
@@ -21,7 +21,9 @@ LONGEST_NAME, LONGEST_REASON = 100, 200
 # The node attribute that says whose standby it is.
 MARK = "maintenance-azure"
 STATUS = ["crm_mon", "-1", "--output-as=xml", "--inactive", "--include=none,summary,options,nodes,resources,attributes"]
-VOTES = ["corosync-quorumtool", "-s"]
+# Without names, which it may ask a name server for.
+VOTES = ["corosync-quorumtool", "-si"]
+TIE_BREAKER = ["corosync-cmapctl", "-g", "quorum.auto_tie_breaker_node"]
 SETTLED = ("Started", "Promoted", "Master", "Unpromoted", "Slave")
 PROMOTED = ("Promoted", "Master")
 AZURE_AGENTS = (":azure-events-az", ":azure-events")
@@ -112,15 +114,15 @@ class Pacemaker:
         # It ends with 2 where there is no quorum, and that of Corosync 2 with 1 where there is: the words count.
         found = parse_votes(result.output)
         if found is None:
-            raise MethodError(f"the votes are not known: {' '.join(VOTES)} ended with exit code {result.code}: {_words_of(result)}")
+            raise _unread(VOTES, result)
         return found
 
     def tie_breaker(self, members: t.Collection[str]) -> str:
         """Return the id of the member whose half goes on where Corosync breaks a tie; empty for none of them."""
-        result = self._result(["corosync-cmapctl", "-g", TIE_BREAKER])
+        result = self._result(TIE_BREAKER)
         # It ends with 1 where the key is not set.
         if result.code > 1:
-            raise MethodError(f"the votes are not known: corosync-cmapctl -g {TIE_BREAKER} ended with exit code {result.code}: {_words_of(result)}")
+            raise _unread(TIE_BREAKER, result)
         return decider(result.output, members)
 
     def set_standby(self, node: str, lifetime: str, reason: str) -> None:
@@ -238,6 +240,10 @@ def _add(found: dict[str, Resource], name: str, one: xml.etree.ElementTree.Eleme
 
 def _is(element: xml.etree.ElementTree.Element, name: str) -> bool:
     return element.get(name) == "true"
+
+
+def _unread(words: t.Sequence[str], result: CommandResult) -> MethodError:
+    return MethodError(f"the votes are not known: {' '.join(words)} ended with exit code {result.code}: {_words_of(result)}")
 
 
 def _words_of(result: CommandResult) -> str:

@@ -158,8 +158,7 @@ def _expected(pacemaker: Pacemaker, seen: Status, node: Node, task: Task) -> lis
     stuck = [name for name in here if name not in future.resources or not future.resources[name].settled - {node.name}]
     if stuck and task.options["unmovable"] == "refuse":
         raise MethodError(f"{_listed(stuck)} can run on no other node (constraints, capacity, or not managed); {node.name} was left in service")
-    fixed = [name for name in stuck if name in future.resources and node.name in future.resources[name].places]
-    if fixed:
+    if fixed := future.on(node.name):
         raise MethodError(f"{_listed(fixed)} would stay on {node.name}, because the cluster does not stop it (not managed, or blocked); nothing was moved")
     return [name for name in here if name not in stuck]
 
@@ -175,7 +174,7 @@ def _refuse_if_needed(pacemaker: Pacemaker, seen: Status, node: Node, task: Task
     voters = [one for one in seen.nodes.values() if one.id and one.name != node.name]
     down = [one.name for one in voters if one.id not in votes.members]
     hit = {one.id: f"{one.name}: {why}" for one in voters if one.name not in down and (why := _hit(one, task))}
-    left = votes.without([node.id, *hit])
+    left = {member: count for member, count in votes.members.items() if member not in (node.id, *hit)}
     if "Quorate" not in votes.flags or sum(left.values()) >= votes.quorum or (votes.is_tie(left) and pacemaker.tie_breaker(votes.members) in left):
         return
     why = [*(f"{name} is down" for name in down), *hit.values()]

@@ -375,7 +375,7 @@ def test_votes_that_cannot_be_read_after_the_drain_hold_it(vm, cluster):
     assert drain(vm).state == "drained"
     cluster.answers["corosync-quorumtool"] = CommandResult(124, "", "")
     out = drain(vm)
-    assert (out.state, out.error) == ("drained", "the votes are not known: corosync-quorumtool -s ended with exit code 124: no reason given")
+    assert (out.state, out.error) == ("drained", "the votes are not known: corosync-quorumtool -si ended with exit code 124: no reason given")
 
 
 def test_a_standby_of_a_person_still_votes(vm, cluster):
@@ -501,7 +501,7 @@ def test_a_node_that_members_does_not_name_may_be_hit_too(vm, cluster):
     assert out.state in ("draining", "drained") and cluster.calls == changes("forever")
 
 
-UNREAD = "the votes are not known: corosync-quorumtool -s ended with exit code "
+UNREAD = "the votes are not known: corosync-quorumtool -si ended with exit code "
 
 
 @pytest.mark.parametrize(("answer", "words"), [
