@@ -177,10 +177,10 @@ def _refuse_if_needed(pacemaker: Pacemaker, seen: Status, node: Node, task: Task
     left = {member: count for member, count in votes.members.items() if member not in (node.id, *hit)}
     if "Quorate" not in votes.flags or sum(left.values()) >= votes.quorum or (votes.is_tie(left) and pacemaker.tie_breaker(votes.members) in left):
         return
-    why = [*(f"{name} is down" for name in down), *hit.values()]
+    reasons = [*(f"{name} is down" for name in down), *hit.values()]
     if "LastManStanding" in votes.flags:
-        why.append("last_man_standing does not help before it has counted again")
-    about = f": {'; '.join(why)}" if why else f" without {node.name}"
+        reasons.append("last_man_standing does not help before it has counted again")
+    about = f": {'; '.join(reasons)}" if reasons else f" without {node.name}"
     then = WITHOUT_QUORUM.get(seen.policy, "stop all resources")
     words = f"{votes.quorum} of {votes.expected} votes are needed, and {sum(left.values())} would be left{about}. The cluster would {then} (no-quorum-policy)"
     kind = NotYet if down or sum(votes.members.values()) < votes.expected else MethodError
