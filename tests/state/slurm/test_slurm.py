@@ -169,7 +169,9 @@ def test_the_node_of_another_vm_and_a_suspended_job_are_named_and_left(cluster: 
     until(lambda: cluster.job_state(job) == "RUNNING", "it runs")
     run("scontrol", "suspend", job)
     event_id = lab.simulator.event("Reboot", ["vm1", "vm2"], notice=600)
-    rehearse(lab, "node twin1 of Slurm is on twin (NodeHostName), and this VM, host, has none", f"would drain node vm2 and requeue jobs {job} (suspended)")
+    output = " ".join(lab.respond("--check", code=None).split())
+    assert "its drain would be refused: 1-slurm: node twin1 of Slurm is on twin (NodeHostName), and this VM, host, has none" in output
+    assert f"would drain node vm2 and requeue jobs {job} (suspended)" in output
     output = " ".join(lab.respond(code=None).split())
     assert "node twin1 of Slurm is on twin (NodeHostName), and this VM, host, has none: correct option node, or leave it out" in output
     assert f"jobs on node vm2 that cannot be requeued: {job}: suspended, and a requeue would have Slurm hold it for good" in output
