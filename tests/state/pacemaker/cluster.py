@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,8 +34,7 @@ nodelist {{
 }}
 quorum {{
     provider: corosync_votequorum
-    two_node: {two_node}
-    wait_for_all: 0
+    {quorum}
 }}
 logging {{
     to_syslog: no
@@ -71,7 +72,7 @@ class Node:
         """The first process of its namespaces, as this side counts processes."""
         self._enter: pathlib.Path | None = None
 
-    def boot(self) -> None:
+    def boot(self, with_pacemaker: bool = True) -> None:
         """Make the namespaces and start the daemons; the CIB of an earlier boot is kept in the folder of the node."""
         unshare = ["unshare", "--mount", "--net", "--pid", "--uts", "--ipc", "--fork", "--kill-child=SIGKILL", "--propagation", "private"]
         self._keeper = subprocess.Popen([*unshare, sys.executable, "-c", FIRST], stdout=subprocess.PIPE, text=True)
@@ -98,10 +99,24 @@ class Node:
             self.run("ip", "link", "set", link, "up")
         self.run("ip", "addr", "add", f"{self.address}/24", "dev", inside)
         self.run("sh", "-c", f"cat > /etc/corosync/corosync.conf <<'END'\n{self._configuration}END")
+        self.start_corosync()
+        if with_pacemaker:
+            self.start_pacemaker()
+
+    def start_corosync(self) -> None:
         self.run("corosync")
         self.until(lambda: self.run("corosync-cfgtool", "-s", code=None).returncode == 0, "corosync answers")
+
+    def start_pacemaker(self) -> None:
         # With no settings of the tests, among them the one that refuses Azure's address to every Python: agents inherit them.
         self.run("sh", "-c", "env -i LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin setsid pacemakerd > /run/pacemakerd.log 2>&1 < /dev/null &")
+
+    def stop_cluster(self) -> None:
+        """End Corosync, and Pacemaker with it, at once. The VM goes on, and is reached."""
+        for process in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        self.until(lambda: not self.processes(), "its daemons have ended")
 
     @property
     def is_up(self) -> bool:
@@ -178,7 +193,8 @@ class Node:
 class Cluster:
     """Nodes of one cluster, without fencing: nothing here could reach a power switch."""
 
-    def __init__(self, names: t.Sequence[str]) -> None:
+    def __init__(self, names: t.Sequence[str], quorum: str = "") -> None:
+        """C(quorum): its settings of Corosync, for which two nodes and more have others."""
         subprocess.run(["sh", "-c", "getent group haclient > /dev/null || groupadd --system haclient"], check=True, timeout=30)
         # With an address of its own: else a bridge takes the lowest of its ports', and another one when a node is started again, and the nodes that know the
         # old one reach nobody for a minute.
@@ -189,8 +205,12 @@ class Cluster:
         ):
             subprocess.run(["ip", *words], check=True, timeout=30)
         numbered = list(enumerate(names, 1))
+        for name in names:
+            # Of a cluster before this one.
+            shutil.rmtree(f"/tmp/disk-{name}", ignore_errors=True)
         nodes = "\n".join(NODE.format(address=f"{NETWORK}.{number}", name=name, number=number) for number, name in numbered)
-        configuration = COROSYNC.format(nodes=nodes, two_node=int(len(numbered) == 2))
+        quorum = quorum or ("two_node: 1\n    wait_for_all: 0" if len(numbered) == 2 else "wait_for_all: 0")
+        configuration = COROSYNC.format(nodes=nodes, quorum=quorum)
         self.nodes = {name: Node(name, number, configuration) for number, name in numbered}
 
     def boot(self) -> None:
@@ -257,3 +277,5 @@ class Cluster:
     def close(self) -> None:
         for node in self.nodes.values():
             node.end()
+        # With the ends of the nodes' networks, so that another cluster can be made.
+        subprocess.run(["ip", "link", "delete", BRIDGE], check=True, timeout=30)

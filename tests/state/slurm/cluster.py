@@ -72,8 +72,10 @@ def _is_step_of(command_line: pathlib.Path, node: str) -> bool:
 class Cluster:
     """Started by the first, ended with the namespaces or by close()."""
 
-    def __init__(self, nodes: t.Sequence[str], return_to_service: int = 0, silence: int = 60) -> None:
+    def __init__(self, nodes: t.Sequence[str], return_to_service: int = 0, silence: int = 60, twins: t.Sequence[str] = ()) -> None:
         self.nodes = list(nodes)
+        self.twins = list(twins)
+        """Nodes of one VM, whose name is twin; start_node() starts their slurmds."""
         self._read = 0
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self.conf = pathlib.Path("/etc/slurm")
@@ -102,9 +104,18 @@ class Cluster:
                 run("ip", "link", "set", device, "up")
 
     def _configure(self, return_to_service: int, silence: int) -> None:
-        for folder in (self.conf, self.shared, pathlib.Path("/var/spool/slurmctld"), *(pathlib.Path(f"/var/spool/slurmd-{node}") for node in self.nodes)):
+        for folder in (
+            self.conf,
+            self.shared,
+            pathlib.Path("/var/spool/slurmctld"),
+            *(pathlib.Path(f"/var/spool/slurmd-{node}") for node in (*self.nodes, *self.twins)),
+        ):
             folder.mkdir(parents=True, exist_ok=True)
-        lines = [f"NodeName={node} NodeHostname=host NodeAddr={ADDRESS} Port={17001 + number} CPUs=2" for number, node in enumerate(self.nodes)]
+        # Without a host's name for the others: that of this machine would make all of them nodes of one VM.
+        lines = [
+            f"NodeName={node} {'NodeHostname=twin ' if node in self.twins else ''}NodeAddr={ADDRESS} Port={17001 + number} CPUs=2"
+            for number, node in enumerate((*self.nodes, *self.twins))
+        ]
         (self.conf / "slurm.conf").write_text(
             CONFIGURATION.format(address=ADDRESS, nodes="\n".join(lines), return_to_service=return_to_service, silence=silence)
         )

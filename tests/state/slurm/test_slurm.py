@@ -11,6 +11,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import threading
 import time
 import typing as t
@@ -23,13 +24,14 @@ from rehearsal import rehearse
 from slurm.cluster import Cluster, run, until
 
 NAMES = ("vm1", "vm2", "vm3")
+TWINS = ("twin1", "twin2")
 DRAIN_ALL = [{"name": "all", "drain": True, "approve": "after_drain"}]
 AS_IT_IS = [{"name": "as it is", "drain": False, "approve": "now"}]
 
 
 @pytest.fixture(scope="module")
 def running() -> t.Iterator[Cluster]:
-    found = Cluster(NAMES)
+    found = Cluster(NAMES, twins=TWINS)
     yield found
     found.close()
 
@@ -159,6 +161,28 @@ def test_what_an_administrator_has_drained_stays_and_what_may_not_be_requeued_is
     print("state: slurm: an administrator's drain stays through two events; 1 of 2 jobs may not be requeued, and is named", flush=True)
 
 
+def test_the_node_of_another_vm_and_a_suspended_job_are_named_and_left(cluster: Cluster, lab: Lab) -> None:
+    drain_by(lab, "vm1")
+    lab.hosts["vm1"]["drain_methods"][0]["node"] = "twin1"
+    drain_by(lab, "vm2", "requeue", requeue_seconds=600)
+    job = cluster.submit(900, node="vm2")
+    until(lambda: cluster.job_state(job) == "RUNNING", "it runs")
+    run("scontrol", "suspend", job)
+    event_id = lab.simulator.event("Reboot", ["vm1", "vm2"], notice=600)
+    output = " ".join(lab.respond("--check", code=None).split())
+    assert "its drain would be refused: 1-slurm: node twin1 of Slurm is on twin (NodeHostName), and this VM, host, has none" in output
+    assert f"would drain node vm2 and requeue jobs {job} (suspended)" in output
+    output = " ".join(lab.respond(code=None).split())
+    assert "node twin1 of Slurm is on twin (NodeHostName), and this VM, host, has none: correct option node, or leave it out" in output
+    assert f"jobs on node vm2 that cannot be requeued: {job}: suspended, and a requeue would have Slurm hold it for good" in output
+    assert started(lab) == [] and (cluster.updates("twin1"), cluster.updates("vm1"), cluster.job_state(job)) == ([], [], "SUSPENDED")
+    lab.simulator.ask("POST", f"/events/{event_id}/cancel")
+    lab.respond(respond_wait=True)
+    run("scontrol", "resume", job)
+    assert cluster.job_state(job) == "RUNNING" and "Restarts=0" in cluster.job(job)
+    print("state: slurm: another VM's node is refused, and a suspended job is named and goes on after its resume", flush=True)
+
+
 def started(lab: Lab) -> list[dict[str, t.Any]]:
     return [entry for entry in lab.simulator.ask("GET", "/events") if entry["event_status"] == "Started"]
 
@@ -179,6 +203,33 @@ def test_without_a_drain_jobs_are_hit(cluster: Cluster, lab: Lab) -> None:
     until(lambda: cluster.state("vm1") == "DOWN", "the node is down")
     assert cluster.reason("vm1") == "Node unexpectedly rebooted"
     print(f"state: slurm: the same without a drain: {len(reboot.hit)} of 2 jobs hit by the reboot, and the node stays DOWN", flush=True)
+
+
+@pytest.mark.full
+def test_all_slurmds_of_a_vm_are_drained_and_come_back(cluster: Cluster, lab: Lab) -> None:
+    for node in TWINS:
+        cluster.start_node(node)
+    until(lambda: all(cluster.state(node) == "IDLE" for node in TWINS), "both are idle")
+    interpreter = lab.folder / "python-twin"
+    interpreter.write_text(f'#!/bin/sh\nexec unshare --uts sh -c \'hostname twin; exec "$0" "$@"\' {sys.executable} "$@"\n')
+    interpreter.chmod(0o755)
+    # Neither is named: the VM finds them by its own name.
+    lab.hosts["vm1"].update(ansible_python_interpreter=str(interpreter), drain_methods=[{"method": "slurm"}])
+    jobs = [cluster.submit(900, node=node, ends=node) for node in TWINS]
+    until(lambda: len(cluster.log("begun")) == 2, "both run")
+    event_id = lab.simulator.event("Reboot", ["vm1"], notice=200)
+    rehearse(lab, f"would drain node twin1 and twin2 and wait for jobs {', '.join(jobs)}")
+    cluster.end("twin1")
+    hit: list[str] = []
+
+    def strike() -> None:
+        hit.extend([*(job for node in TWINS for job in cluster.runs_on(node)), *(node for node in TWINS if cluster.state(node) != "IDLE+DRAIN")])
+
+    with Impact(lab, event_id, 1, strike, lambda: None), at_once(lambda: cluster.state("twin2") == "ALLOCATED+DRAIN", lambda: cluster.end("twin2")):
+        lab.respond(respond_wait=True)
+    assert hit == [] and recovered(lab, "vm1") and set(jobs) <= set(cluster.log("ended"))
+    in_service(cluster, *TWINS)
+    print("state: slurm: two slurmds on one VM: 2 of 2 jobs waited for, 0 hit, both nodes are back", flush=True)
 
 
 @pytest.mark.full

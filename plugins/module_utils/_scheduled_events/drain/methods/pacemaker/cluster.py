@@ -12,6 +12,7 @@ from ....core.printable_text import printable
 from ....host.machine.commands import NOT_FOUND, CommandResult
 from ....host.machine.machine import Machine
 from ..method import MethodError
+from .votes import Votes, decider, parse_votes
 
 SECONDS = 10.0
 # Exit codes of Pacemaker: not connected to the cluster; a daemon that is not there (yet).
@@ -20,6 +21,9 @@ LONGEST_NAME, LONGEST_REASON = 100, 200
 # The node attribute that says whose standby it is.
 MARK = "maintenance-azure"
 STATUS = ["crm_mon", "-1", "--output-as=xml", "--inactive", "--include=none,summary,options,nodes,resources,attributes"]
+# Without names, which it may ask a name server for.
+VOTES = ["corosync-quorumtool", "-si"]
+TIE_BREAKER = ["corosync-cmapctl", "-g", "quorum.auto_tie_breaker_node"]
 SETTLED = ("Started", "Promoted", "Master", "Unpromoted", "Slave")
 PROMOTED = ("Promoted", "Master")
 AZURE_AGENTS = (":azure-events-az", ":azure-events")
@@ -39,6 +43,8 @@ class Node(t.NamedTuple):
     """What keeps it from running resources, in Pacemaker's words; empty for a node that may run them."""
     mark: str
     """The reason of the drain that has put it into standby; empty for none."""
+    id: str
+    """Its number, by which Corosync has its votes; empty for a node of Pacemaker Remote, which runs no Corosync and has none."""
 
     @property
     def is_standby(self) -> bool:
@@ -67,6 +73,8 @@ class Status(t.NamedTuple):
     controller: str
     """The node that decides (DC); empty while there is none."""
     has_quorum: bool
+    policy: str
+    """What it does without quorum (no-quorum-policy)."""
     is_maintained: bool
     """Whether the whole cluster is in maintenance mode."""
     azure_agent: str
@@ -99,6 +107,23 @@ class Pacemaker:
         result = self._result(["crmadmin", f"--status={controller}"], "", 5.0)
         words = result.output.split() if result.code == 0 else []
         return next((word.rstrip(":") for word in words if word.startswith("S_")), f"its controller on {controller} does not answer")
+
+    def votes(self) -> Votes:
+        """Return the votes as Corosync counts them now. Raise MethodError where it does not say."""
+        result = self._result(VOTES)
+        # It ends with 2 where there is no quorum, and that of Corosync 2 with 1 where there is: the words count.
+        found = parse_votes(result.output)
+        if found is None:
+            raise _unread(VOTES, result)
+        return found
+
+    def tie_breaker(self, members: t.Collection[str]) -> str:
+        """Return the id of the member whose half goes on where Corosync breaks a tie; empty for none of them."""
+        result = self._result(TIE_BREAKER)
+        # It ends with 1 where the key is not set.
+        if result.code > 1:
+            raise _unread(TIE_BREAKER, result)
+        return decider(result.output, members)
 
     def set_standby(self, node: str, lifetime: str, reason: str) -> None:
         """Mark a node and put it into standby. The mark comes first: a standby without it is never taken for ours."""
@@ -155,6 +180,7 @@ def parse_status(text: str) -> Status:
         _resources(root),
         summary.get("name") or "" if _is(summary, "present") else "",
         _is(summary, "with_quorum"),
+        options.get("no-quorum-policy") or "stop",
         _is(options, "maintenance-mode"),
         agents[0] if agents else "",
     )
@@ -176,7 +202,7 @@ def _node(node: xml.etree.ElementTree.Element, marks: t.Mapping[str, str]) -> No
     states += ["standby"] if _is(node, "standby") or _is(node, "standby_onfail") else []
     states += [state for state in ("maintenance", "pending", "unclean", "shutdown") if _is(node, state)]
     name = str(node.get("name"))
-    return Node(name, states, marks.get(name, ""))
+    return Node(name, states, marks.get(name, ""), "" if node.get("type") == "remote" else str(node.get("id")))
 
 
 def _mark_of(node: xml.etree.ElementTree.Element) -> str:
@@ -214,6 +240,10 @@ def _add(found: dict[str, Resource], name: str, one: xml.etree.ElementTree.Eleme
 
 def _is(element: xml.etree.ElementTree.Element, name: str) -> bool:
     return element.get(name) == "true"
+
+
+def _unread(words: t.Sequence[str], result: CommandResult) -> MethodError:
+    return MethodError(f"the votes are not known: {' '.join(words)} ended with exit code {result.code}: {_words_of(result)}")
 
 
 def _words_of(result: CommandResult) -> str:

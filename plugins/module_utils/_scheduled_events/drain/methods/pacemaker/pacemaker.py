@@ -17,6 +17,13 @@ LIFETIMES = ("reboot", "forever")
 # No boot follows these while the event is listed, or none of this machine.
 WITHOUT_REBOOT = ("Freeze", "Preempt", "Terminate")
 ASIDE = "Nothing was done about node {node}: the cluster handles Azure's events itself (resource {agent})."
+# What the cluster does without a majority, by no-quorum-policy. With "ignore" it goes on.
+WITHOUT_QUORUM = {
+    "freeze": "start nothing any more",
+    "demote": "demote what is promoted, and stop all else",
+    "suicide": "fence the nodes that are left",
+    "fence": "fence the nodes that are left",
+}
 # A copy of a record takes 64 words of this length. No id has a colon; one stands before "promoted".
 LONGEST_WORD, BETWEEN = 100, "::"
 
@@ -46,7 +53,7 @@ class PacemakerMethod(Method):
         pacemaker = Pacemaker(machine)
         seen, node = _look(pacemaker, task)
         aside = bool(seen.azure_agent) and task.options["azure_agent"] == "step_aside"
-        expected = [] if aside or node.is_standby else _expected(pacemaker, seen, node, task)
+        expected = [] if aside else _expected(pacemaker, seen, node, task)
         return {
             "node": node.name,
             "standby": node.is_standby and node.mark != task.reason,
@@ -80,7 +87,13 @@ class PacemakerMethod(Method):
         # By the cluster and the settings, too: another VM may have made up the copy that a record was restored from.
         if task.known.get("aside") and seen.azure_agent and task.options["azure_agent"] == "step_aside":
             return Answer(DRAINED, note=ASIDE.format(node=printable(node.name), agent=printable(seen.azure_agent)))
-        return _checked(pacemaker, seen, node, task)
+        answer = _checked(pacemaker, seen, node, task)
+        if answer.state == DRAINED:
+            try:
+                _refuse_if_needed(pacemaker, seen, node, task)
+            except (MethodError, NotYet) as error:
+                return answer._replace(hold=str(error))
+        return answer
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         pacemaker = Pacemaker(machine)
@@ -130,9 +143,14 @@ def _lifetime(task: Task) -> str:
 
 def _expected(pacemaker: Pacemaker, seen: Status, node: Node, task: Task) -> list[str]:
     """Return what must run elsewhere before the node has drained. Raise MethodError or NotYet where that cannot be."""
-    refusals = _refusals(seen, node, task)
+    refusals = [] if node.is_standby else _refusals(seen, node, task)
     if refusals:
         raise MethodError("; ".join(refusals)[:LONGEST_MESSAGE])
+    # A standby of this drain is there after a boot: check() asks.
+    if not node.is_standby or node.mark != task.reason:
+        _refuse_if_needed(pacemaker, seen, node, task)
+    if node.is_standby:
+        return []
     state = pacemaker.state_of(seen.controller)
     if state != IDLE and not task.must_begin:
         raise NotYet(f"the cluster is still at work: {state}")
@@ -140,7 +158,33 @@ def _expected(pacemaker: Pacemaker, seen: Status, node: Node, task: Task) -> lis
     stuck = [name for name in here if name not in future.resources or not future.resources[name].settled - {node.name}]
     if stuck and task.options["unmovable"] == "refuse":
         raise MethodError(f"{_listed(stuck)} can run on no other node (constraints, capacity, or not managed); {node.name} was left in service")
+    if fixed := future.on(node.name):
+        raise MethodError(f"{_listed(fixed)} would stay on {node.name}, because the cluster does not stop it (not managed, or blocked); nothing was moved")
     return [name for name in here if name not in stuck]
+
+
+def _refuse_if_needed(pacemaker: Pacemaker, seen: Status, node: Node, task: Task) -> None:
+    """Raise NotYet or MethodError where the nodes that stay would have no majority: a node in standby still votes, until its VM is gone.
+
+    What is down now stays down. A node without a vote takes none away; nothing is lost where nothing runs, or where there is no majority, or none is needed.
+    """
+    if seen.policy == "ignore" or not node.id or not any(one.places for one in seen.resources.values()):
+        return
+    votes = pacemaker.votes()
+    voters = [one for one in seen.nodes.values() if one.id and one.name != node.name]
+    down = [one.name for one in voters if one.id not in votes.members]
+    hit = {one.id: f"{one.name}: {why}" for one in voters if one.name not in down and (why := _hit(one, task))}
+    left = {member: count for member, count in votes.members.items() if member not in (node.id, *hit)}
+    if "Quorate" not in votes.flags or sum(left.values()) >= votes.quorum or (votes.is_tie(left) and pacemaker.tie_breaker(votes.members) in left):
+        return
+    reasons = [*(f"{name} is down" for name in down), *hit.values()]
+    if "LastManStanding" in votes.flags:
+        reasons.append("last_man_standing does not help before it has counted again")
+    about = f": {'; '.join(reasons)}" if reasons else f" without {node.name}"
+    then = WITHOUT_QUORUM.get(seen.policy, "stop all resources")
+    words = f"{votes.quorum} of {votes.expected} votes are needed, and {sum(left.values())} would be left{about}. The cluster would {then} (no-quorum-policy)"
+    kind = NotYet if down or sum(votes.members.values()) < votes.expected else MethodError
+    raise kind(printable(words, LONGEST_MESSAGE))
 
 
 def _future(pacemaker: Pacemaker, seen: Status, node: Node, task: Task) -> Status:

@@ -22,6 +22,9 @@ JOB = re.compile(r"([0-9]{1,10}(?:_[0-9]{1,10})?)(?:\+[0-9]{1,10})?")
 STATE = re.compile(r"^ +State=(\S+)", re.MULTILINE)
 # A reason of several lines goes on in lines of ten blanks.
 REASON = re.compile(r"^ +Reason=(.*(?:\n {10}.*)*)", re.MULTILINE)
+HOST = re.compile(r"^ +NodeAddr=.* NodeHostName=(\S+)", re.MULTILINE)
+# In place of a host name, as some clouds have it.
+ADDRESS = re.compile(r"[0-9.]+|.*:.*")
 BY_WHOM = re.compile(r" \[[^\[\]\n]*@[^@\[\]\n]*\]")
 # slurmctld cannot be asked, and may be later.
 AWAY = (
@@ -54,6 +57,8 @@ class Node(t.NamedTuple):
     """Whether its slurmd does not answer, or the controller does not know yet."""
     reason: str
     """Why it is out, or an empty text."""
+    host: str
+    """The VM that it is on (NodeHostName), which is the name of the node unless it is configured otherwise."""
 
     @property
     def is_out(self) -> bool:
@@ -79,6 +84,11 @@ class Job(t.NamedTuple):
     state: str
 
     @property
+    def is_suspended(self) -> bool:
+        """Return whether it stands still. Slurm would requeue it and hold it for good (JobHeldAdmin)."""
+        return self.state == "SUSPENDED"
+
+    @property
     def runs(self) -> bool:
         """Return whether it could be requeued. Others are about to leave the node."""
         return self.state in ("CONFIGURING", "RESIZING", "RUNNING", "SIGNALING", "STOPPED", "SUSPENDED")
@@ -94,6 +104,10 @@ class Slurm:
         """Return the short name of this VM, which is what slurmd takes for its node's."""
         return self._ask(["uname", "-n"]).output.strip().partition(".")[0]
 
+    def on_this_host(self) -> list[str]:
+        """Return the nodes whose NodeHostName is this VM, by its slurm.conf: each has a slurmd of its own. Nodes of a cloud may not be known by it."""
+        return [name for name in self._ask(["scontrol", "show", "aliases"]).output.split() if NODE_NAME.fullmatch(name)]
+
     def node(self, name: str) -> Node:
         """Return how a node is."""
         result = self._run(["scontrol", "show", "node", name])
@@ -104,15 +118,11 @@ class Slurm:
         state = STATE.search(text)
         if not state or not text.startswith(f"NodeName={name} "):
             raise MethodError(f"scontrol does not say how node {name} is: {_words(text)}")
-        reason = REASON.search(text)
+        reason, host = REASON.search(text), HOST.search(text)
         # Before 21.08 a star says that it does not answer; other signs are about power.
         flags = frozenset(re.sub("[^A-Z_]", "", flag) for flag in state.group(1).upper().split("+"))
         silent = "*" in state.group(1) or bool(flags & {"NOT_RESPONDING", "UNKNOWN"})
-        return Node(name, flags - {"NOT_RESPONDING", ""}, silent, BY_WHOM.sub("", reason.group(1), 1) if reason else "")
-
-    def has_node(self, name: str) -> bool:
-        """Return whether there is a node of this name."""
-        return NODE_NAME.fullmatch(name) is not None and self._run(["scontrol", "show", "node", name]).code == 0
+        return Node(name, flags - {"NOT_RESPONDING", ""}, silent, BY_WHOM.sub("", reason.group(1), 1) if reason else "", host.group(1) if host else name)
 
     def drain(self, name: str, reason: str) -> None:
         """Have no more jobs started on a node. It takes any reason that the node had before away."""

@@ -13,7 +13,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 NODE = (
     '<node name="{name}" id="{id}" online="{online}" standby="{standby}" standby_onfail="false" maintenance="{maintenance}" pending="{pending}" '
-    'unclean="{unclean}" health="green" feature_set="3.16.1" shutdown="false" expected_up="true" is_dc="false" resources_running="5" type="member"/>'
+    'unclean="{unclean}" health="green" feature_set="3.16.1" shutdown="false" expected_up="true" is_dc="false" resources_running="5" type="{type}"/>'
 )
 RESOURCE = (
     '<resource id="{id}" resource_agent="{agent}" role="{role}" {target}active="true" orphaned="false" blocked="{blocked}" managed="true" failed="false" '
@@ -24,7 +24,7 @@ STATUS = """<pacemaker-result api-version="2.25" request="crm_mon -1 --output-as
   <summary>
     <stack type="corosync"/>
     <current_dc present="{dc}" version="2.1.5-a3f44794f94" name="vm3" id="3" with_quorum="{quorum}" mixed_version="false"/>
-    <cluster_options stonith-enabled="false" symmetric-cluster="true" no-quorum-policy="stop" maintenance-mode="{maintenance}" stop-all-resources="false"/>
+    <cluster_options stonith-enabled="false" symmetric-cluster="true" no-quorum-policy="{policy}" maintenance-mode="{maintenance}" stop-all-resources="false"/>
   </summary>
   <nodes>{nodes}</nodes>
   <resources>{resources}</resources>
@@ -32,6 +32,29 @@ STATUS = """<pacemaker-result api-version="2.25" request="crm_mon -1 --output-as
   <status code="0" message="OK"/>
 </pacemaker-result>
 """
+# Of corosync-quorumtool 3.1.7, with a quorum device; without one its column and its line are not there.
+VOTES = """Quorum information
+------------------
+Date:             Sat Nov 28 10:11:12 2026
+Quorum provider:  corosync_votequorum
+Nodes:            {nodes}
+Node ID:          1
+Ring ID:          1.2c
+Quorate:          {quorate}
+
+Votequorum information
+----------------------
+Expected votes:   {expected}
+Highest expected: {expected}
+Total votes:      {total}
+Quorum:           {quorum} {blocked}
+Flags:            {flags}
+
+Membership information
+----------------------
+{members}
+"""
+NO_DAEMON = "Cannot initialize CMAP service\n"
 NOT_CONNECTED = """<pacemaker-result api-version="2.25" request="crm_mon -1 --output-as=xml">
   <status code="102" message="Not connected">
     <errors>
@@ -56,6 +79,31 @@ def truth(value):
     return "true" if value else "false"
 
 
+class Corosync:
+    """How Corosync counts: a vote for each node that is online, unless a test says otherwise."""
+
+    def __init__(self):
+        self.expected, self.quorum, self.flags = 3, 2, ()
+        # By the id of a node; and those of a quorum device, with whether it votes.
+        self.of, self.device, self.casts = {}, 0, True
+
+    def text(self, nodes):
+        ids = [str(number) for number, node in enumerate(nodes.values(), 1) if node["online"]]
+        votes = {one: self.of.get(one, 1) for one in ids if self.of.get(one) != "remote"}
+        total = sum(votes.values()) + (self.device if self.casts else 0)
+        rows = ["    Nodeid      Votes" + ("    Qdevice" if self.device else "") + " Name"]
+        does = f"{'A,V,NMW' if self.casts else 'NA,NV,NMW':>10} " if self.device else ""
+        rows += [f"{one:>10} {count:>10} {does}10.0.0.{one}{' (local)' if one == '1' else ''}" for one, count in votes.items()]
+        if self.device:
+            rows.append(f"{0:>10} {self.device if self.casts else 0:>10}            Qdevice" + ("" if self.casts else f" (votes {self.device})"))
+        is_so = total >= self.quorum
+        flags = " ".join([*(["Quorate"] if is_so else []), *self.flags, *(["Qdevice"] if self.device else [])])
+        return is_so, VOTES.format(
+            nodes=len(ids), quorate="Yes" if is_so else "No", expected=self.expected, total=total, quorum=self.quorum,
+            blocked=" " if is_so else "Activity blocked", flags=flags, members="\n".join(rows),
+        )  # fmt: skip
+
+
 class State:
     """What the cluster's configuration and its nodes have: a file of the dry run has one of its own."""
 
@@ -68,6 +116,8 @@ class State:
         # By resource, the nodes on which it may run.
         self.allowed = {}
         self.quorum, self.maintained, self.dc = True, False, True
+        self.policy, self.types = "stop", {}
+        self.votes = Corosync()
 
     def is_standby(self, node):
         return self.nodes[node]["standby"] or any((lifetime, node) in self.standby for lifetime in ("reboot", "forever"))
@@ -88,7 +138,12 @@ class State:
 
     def xml(self):
         nodes = "".join(
-            NODE.format(name=name, id=number, **{**{key: truth(value) for key, value in node.items()}, "standby": truth(self.is_standby(name))})
+            NODE.format(
+                name=name,
+                id=number,
+                type=self.types.get(name, "member"),
+                **{**{key: truth(value) for key, value in node.items()}, "standby": truth(self.is_standby(name))},
+            )  # fmt: skip
             for number, (name, node) in enumerate(self.nodes.items(), 1)
         )
         attributes = "".join(
@@ -97,8 +152,9 @@ class State:
         )
         resources = "".join(map(self._resource, self.resources))
         return STATUS.format(
-            dc=truth(self.dc), quorum=truth(self.quorum), maintenance=truth(self.maintained), nodes=nodes, resources=resources, attributes=attributes
-        )
+            dc=truth(self.dc), quorum=truth(self.quorum), maintenance=truth(self.maintained), nodes=nodes, resources=resources, attributes=attributes,
+            policy=self.policy,
+        )  # fmt: skip
 
     @staticmethod
     def _resource(one):
@@ -126,6 +182,7 @@ class FakePacemaker:
         """What the controller says it does, one answer after the other; S_IDLE at the end."""
         self.calls, self.answers, self.environments = [], {}, []
         self.kill_after = None
+        self.tie_breaker, self.asked_tie_breaker = None, False
 
     def run(self, line, environment, seconds):
         program, *words = line
@@ -136,7 +193,7 @@ class FakePacemaker:
         if program in self.answers:
             return self.answers[program]
         options = dict(word.lstrip("-").partition("=")[::2] for word in words)
-        answer = getattr(self, f"_{program}")(state, options)
+        answer = getattr(self, f"_{program}".replace("-", "_"))(state, options)
         if self.kill_after is not None and state is self.live and program in ("crm_standby", "crm_attribute"):
             self.kill_after -= 1
             if self.kill_after == 0:
@@ -152,6 +209,16 @@ class FakePacemaker:
     def _crmadmin(self, state, options):
         said = self.busy.pop(0) if self.busy else "S_IDLE"
         return f"Controller on {options['status']} in state {said}: ok\n"
+
+    def _corosync_quorumtool(self, state, options):
+        is_so, text = state.votes.text(state.nodes)
+        return CommandResult(0 if is_so else 2, text, "")
+
+    def _corosync_cmapctl(self, state, options):
+        self.asked_tie_breaker = True
+        if self.tie_breaker is None:
+            return CommandResult(1, "", "Can't get key quorum.auto_tie_breaker_node. Error CS_ERR_NOT_EXIST\n")
+        return f"quorum.auto_tie_breaker_node (str) = {self.tie_breaker}\n"
 
     def _mktemp(self, state, options):
         self.folder = tempfile.mkdtemp()

@@ -235,6 +235,11 @@ def unusable(live):
     live.nodes["vm3"].update(pending=True, unclean=True)
 
 
+def with_a_device(cluster):
+    """With a quorum device of two votes one node of three is a majority."""
+    cluster.live.votes.expected, cluster.live.votes.quorum, cluster.live.votes.device = 5, 3, 2
+
+
 def alone(live):
     del live.nodes["vm2"], live.nodes["vm3"]
 
@@ -268,6 +273,7 @@ def test_several_reasons_are_all_said(vm, cluster):
     ({}, NO_OTHER + f"vm2: {UNNAMED}; vm3: {UNNAMED}"),
 ])  # fmt: skip
 def test_nodes_that_the_event_hits_or_that_are_not_known_take_nothing_over(vm, cluster, members, words):
+    with_a_device(cluster)
     out = drain(vm, BOTH, members=members)
     if words is None:
         assert (out.state, cluster.live.resources[0]["node"]) == ("draining", "vm2")
@@ -279,6 +285,7 @@ def test_nodes_that_the_event_hits_or_that_are_not_known_take_nothing_over(vm, c
 
 
 def test_a_resource_that_only_a_node_of_the_same_event_could_run_is_refused(vm, cluster):
+    with_a_device(cluster)
     cluster.live.allowed["d1"] = ["vm1", "vm2"]
     assert "d1 can run on no other node" in (drain(vm, BOTH, members=MEMBERS).error or "")
     assert drain(vm, members=MEMBERS).state == "drained"
@@ -288,6 +295,15 @@ def test_on_request_what_can_run_nowhere_else_is_stopped(vm, cluster):
     cluster.live.allowed["d1"] = ["vm1"]
     assert drain(vm, unmovable="stop").state == "drained"
     assert (cluster.live.resources[0]["role"], "ran0" in finding(vm)) == ("Stopped", False)
+
+
+@pytest.mark.parametrize("change", [{"stays": True}, {"stays": True, "blocked": True}])
+def test_what_would_stay_on_the_node_is_refused_before_anything_moves_also_on_request(vm, cluster, change):
+    cluster.live.resources.append({"id": "d3", "node": "vm1", **change})
+    said = "d3 would stay on vm1, because the cluster does not stop it (not managed, or blocked); nothing was moved"
+    out = drain(vm, unmovable="stop")
+    assert (out.state, out.error, cluster.calls) == ("failed", f"1-pacemaker: {said}", [])
+    assert cluster.live.resources[0]["node"] == "vm1"
 
 
 def test_a_cluster_at_work_is_waited_for_and_uses_no_attempt(vm, cluster):
@@ -306,6 +322,207 @@ def test_when_there_is_no_time_left_it_begins_all_the_same(vm, cluster):
 def test_without_a_controller_nothing_begins(vm, cluster):
     cluster.live.dc = False
     assert drain(vm).error == "1-pacemaker: not yet: the cluster is still at work: no node is elected to decide (DC)"
+
+
+# --- which majority is left -----------------------------------------------------------------------------------------------
+
+
+THREE_DOWN = "2 of 3 votes are needed, and 1 would be left: vm3 is down. The cluster would stop all resources (no-quorum-policy)"
+HIT = "vm2: its VM vm_1 is hit by the same event"
+
+
+def down(cluster, *names):
+    for name in names:
+        cluster.live.nodes[name]["online"] = False
+
+
+def count(cluster, expected, quorum, *flags, **more):
+    votes = cluster.live.votes
+    votes.expected, votes.quorum, votes.flags = expected, quorum, flags
+    for name, value in more.items():
+        setattr(votes, name, value)
+
+
+def test_with_another_node_down_it_waits_and_nothing_is_changed_until_the_node_is_back(vm, cluster):
+    down(cluster, "vm3")
+    out = drain(vm)
+    assert (out.state, out.error, cluster.calls, vm.record()["attempts"]) == ("draining", f"1-pacemaker: not yet: {THREE_DOWN}", [], 0)
+    assert vm.would(pacemaker(), event=ALONE, members=NAMES) == [f"would wait: {THREE_DOWN}"]
+    down(cluster)
+    cluster.live.nodes["vm3"]["online"] = True
+    assert drain(vm).state == "drained"
+
+
+def test_at_its_deadline_it_has_failed_by_name(vm, cluster):
+    down(cluster, "vm3")
+    out = drain(vm, {**ALONE, "not_before": "2026-11-21T20:00:30Z"})
+    assert out.state == "failed" and THREE_DOWN in out.error and cluster.calls == []
+
+
+def test_a_node_that_goes_down_after_the_drain_holds_it_until_it_is_back(vm, cluster):
+    assert drain(vm).state == "drained"
+    down(cluster, "vm3")
+    out = drain(vm)
+    assert (out.state, out.error) == ("drained", THREE_DOWN)
+    entry = vm.entry("1-pacemaker")
+    assert (entry["error"], entry["error_kind"]) == (THREE_DOWN, "hold")
+    cluster.live.nodes["vm3"]["online"] = True
+    out = drain(vm)
+    assert (out.state, out.error, vm.entry("1-pacemaker")["error_kind"]) == ("drained", None, None)
+
+
+def test_votes_that_cannot_be_read_after_the_drain_hold_it(vm, cluster):
+    assert drain(vm).state == "drained"
+    cluster.answers["corosync-quorumtool"] = CommandResult(124, "", "")
+    out = drain(vm)
+    assert (out.state, out.error) == ("drained", "the votes are not known: corosync-quorumtool -si ended with exit code 124: no reason given")
+
+
+def test_a_standby_of_a_person_still_votes(vm, cluster):
+    cluster.live.standby["forever", "vm1"] = "on"
+    cluster.live.settle()
+    down(cluster, "vm3")
+    assert drain(vm).error == f"1-pacemaker: not yet: {THREE_DOWN}"
+    # After a boot in the midst of a drain its own standby is no reason to wait: what is asked then is only whether it may go.
+    cluster.live.nodes["vm3"]["online"] = True
+    cluster.live.standby.clear()
+    assert drain(vm).state == "drained" and ("forever", "vm1") in cluster.live.standby
+    down(cluster, "vm3")
+    cluster.calls.clear()
+    cluster.reboot()
+    assert (drain(vm).state, cluster.calls) == ("drained", [])
+
+
+@pytest.mark.parametrize(("policy", "then"), [
+    ("stop", "stop all resources"), ("freeze", "start nothing any more"), ("demote", "demote what is promoted, and stop all else"),
+    ("suicide", "fence the nodes that are left"), ("fence", "fence the nodes that are left"), ("ignore", None),
+])  # fmt: skip
+def test_what_the_cluster_does_without_a_majority_is_said(vm, cluster, policy, then):
+    cluster.live.policy = policy
+    down(cluster, "vm3")
+    out = drain(vm)
+    if then is None:
+        assert out.state == "drained"
+    else:
+        assert out.state == "draining" and out.error.endswith(f"vm3 is down. The cluster would {then} (no-quorum-policy)")
+
+
+def two_nodes(cluster, *flags, quorum=2, **more):
+    del cluster.live.nodes["vm3"]
+    count(cluster, 2, quorum, *flags, **more)
+
+
+def with_tie_breaker(cluster, said):
+    cluster.tie_breaker = said
+    two_nodes(cluster, "AutoTieBreaker")
+
+
+# How Corosync counts: what is changed, and what the drain says; None for one that drains.
+COUNTED = [
+    (lambda one: two_nodes(one, "2Node", "WaitForAll", quorum=1), None),
+    (lambda one: two_nodes(one), "2 of 2 votes are needed, and 1 would be left without vm1."),
+    # It goes on in the half that has the lowest id, unless it is set otherwise; this VM's is 1.
+    (lambda one: with_tie_breaker(one, None), "2 of 2 votes are needed, and 1 would be left without vm1."),
+    (lambda one: with_tie_breaker(one, "lowest"), "2 of 2 votes are needed, and 1 would be left without vm1."),
+    (lambda one: with_tie_breaker(one, "1 2"), "2 of 2 votes are needed, and 1 would be left without vm1."),
+    (lambda one: with_tie_breaker(one, "highest"), None),
+    (lambda one: with_tie_breaker(one, "2 1"), None),
+    (lambda one: with_tie_breaker(one, "7,2"), None),
+    # Votes that are not all the same.
+    (lambda one: count(one, 5, 3, of={"1": 3}), "3 of 5 votes are needed, and 2 would be left without vm1."),
+    (lambda one: count(one, 5, 3, of={"2": 3}), None),
+    (lambda one: (down(one, "vm3"), count(one, 5, 3, of={"2": 3})), None),
+    (lambda one: (down(one, "vm3"), count(one, 3, 2, "WaitForAll")), "2 of 3 votes are needed, and 1 would be left: vm3 is down."),
+    # last_man_standing counts again some seconds after a loss, and after this one it would be too late.
+    (lambda one: (down(one, "vm3"), count(one, 3, 2, "WaitForAll", "LastManStanding")),
+     "2 of 3 votes are needed, and 1 would be left: vm3 is down; last_man_standing does not help before it has counted again."),
+    (lambda one: (down(one, "vm3"), count(one, 2, 1, "WaitForAll", "LastManStanding")), None),
+    # A quorum device, with its votes, and while it has none.
+    (lambda one: (down(one, "vm3"), count(one, 5, 3, device=2)), None),
+    (lambda one: (down(one, "vm3"), count(one, 4, 2, device=1, casts=False)), "2 of 4 votes are needed, and 1 would be left: vm3 is down."),
+    (lambda one: two_nodes(one, device=1), None),
+    # One of Pacemaker Remote votes for nothing, and is not down because Corosync does not know it.
+    (lambda one: (one.live.types.update(vm3="remote"), count(one, 2, 1, "2Node", of={"3": "remote"})), None),
+    (lambda one: (one.live.types.update(vm1="remote"), count(one, 2, 2, of={"1": "remote"})), None),
+    # What runs nowhere is stopped by nothing.
+    (lambda one: (down(one, "vm3"), one.live.resources.clear()), None),
+    # No majority is left to lose; where something is to be moved that is refused by itself.
+    (lambda one: (one.live.standby.update({("forever", "vm1"): "on"}), one.live.settle(), count(one, 9, 5)), None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "words"), COUNTED)
+def test_the_majority_is_the_one_that_corosync_counts(vm, cluster, change, words):
+    change(cluster)
+    out = drain(vm)
+    assert (out.state == "drained") if words is None else (words in (out.error or "") and cluster.calls == []), out
+
+
+def test_who_breaks_a_tie_is_asked_only_where_there_is_one(vm, cluster):
+    cluster.live.votes.flags = ("AutoTieBreaker",)
+    assert drain(vm).state == "drained" and not cluster.asked_tie_breaker
+    cluster.answers["corosync-cmapctl"] = CommandResult(124, "", "")
+    down(cluster, "vm3")
+    said = "the votes are not known: corosync-cmapctl -g quorum.auto_tie_breaker_node ended with exit code 124: no reason given"
+    assert drain(vm).error == said
+
+
+def test_a_tie_breaker_does_not_help_where_what_goes_is_a_majority(vm, cluster):
+    # Three of five go, and two, with the breaker of ties, stay: the three could be on their own, too.
+    for name in ("vm4", "vm5"):
+        cluster.live.nodes[name] = dict(cluster.live.nodes["vm2"])
+    count(cluster, 5, 3, "AutoTieBreaker")
+    cluster.tie_breaker = "5"
+    hit = {**MEMBERS, "vm4": "web4", "vm5": "web5"}
+    three = {**ABOUT, "resources": ["vm_0", "vm_1", "vm_2"]}
+    names = {**NAMES, "web4": "vm_3", "web5": "vm_4"}
+    out = vm.drain(pacemaker(members=hit), event=three, members=names)
+    assert out.state == "failed" and "3 of 5 votes are needed, and 2 would be left" in out.error
+    down(cluster, "vm3")
+    cluster.live.allowed["d1"] = ["vm1", "vm4"]
+    assert vm.drain(pacemaker(members=hit), event=BOTH, members=names).state == "drained"
+
+
+def test_all_nodes_that_the_event_hits_are_counted_as_gone(vm, cluster):
+    out = drain(vm, BOTH, members=MEMBERS)
+    said = f"1-pacemaker: 2 of 3 votes are needed, and 1 would be left: {HIT}. The cluster would stop all resources (no-quorum-policy)"
+    # No node is missing, so that waiting helps nothing.
+    assert (out.state, out.error, cluster.calls) == ("failed", said, [])
+
+
+def test_a_node_that_members_does_not_name_may_be_hit_too(vm, cluster):
+    for name in ("vm4", "vm5"):
+        cluster.live.nodes[name] = dict(cluster.live.nodes["vm2"])
+    count(cluster, 5, 3)
+    members = {**MEMBERS, "vm4": "web4"}
+    out = vm.drain(pacemaker(members=members), event=BOTH, members={**NAMES, "web4": "vm_3"})
+    assert out.error.startswith(f"1-pacemaker: 3 of 5 votes are needed, and 2 would be left: {HIT}; vm5: {UNNAMED}.")
+    out = vm.drain(pacemaker(members={**members, "vm5": "web5"}), event=BOTH, members={**NAMES, "web4": "vm_3", "web5": "vm_4"})
+    assert out.state in ("draining", "drained") and cluster.calls == changes("forever")
+
+
+UNREAD = "the votes are not known: corosync-quorumtool -si ended with exit code "
+
+
+@pytest.mark.parametrize(("answer", "words"), [
+    (CommandResult(1, "", pacemaker_scene.NO_DAEMON), UNREAD + "1: Cannot initialize CMAP service"),
+    (CommandResult(127, "", "corosync-quorumtool: No such file or directory"), UNREAD + "127: corosync-quorumtool: No such file or directory"),
+    (CommandResult(124, "", ""), UNREAD + "124: no reason given"),
+    # Without votequorum it has no votes to tell.
+    (CommandResult(0, pacemaker_scene.VOTES.partition("Votequorum")[0], ""), UNREAD + "0: Quorum information"),
+    (CommandResult(0, "Expected votes: 3\nQuorum: 2\nFlags: Quorate\n", ""), UNREAD + "0: Expected votes: 3"),
+])  # fmt: skip
+def test_votes_that_cannot_be_read_are_refused_with_the_command_that_failed(vm, cluster, answer, words):
+    cluster.answers["corosync-quorumtool"] = answer
+    out = drain(vm)
+    assert out.state == "failed" and out.error.startswith(f"1-pacemaker: {words}") and cluster.calls == []
+
+
+@pytest.mark.parametrize("code", [0, 1, 2])
+def test_the_words_count_and_not_the_exit_code(vm, cluster, code):
+    # Corosync 2 ends with 1 where there is a majority, 3 with 2 where there is none.
+    cluster.answers["corosync-quorumtool"] = CommandResult(code, cluster.live.votes.text(cluster.live.nodes)[1], "")
+    assert drain(vm).state == "drained"
 
 
 # --- what is not ours -----------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._sche
 OURS = f"maintenance.azure {EVENT}"
 SHOWN = """NodeName={node} Arch=x86_64 CoresPerSocket=1\x20
    CPUAlloc=0 CPUEfctv=2 CPUTot=2 CPULoad=7.93
-   NodeAddr=10.9.0.1 NodeHostName=host Port=17001 Version=22.05.8
+   NodeAddr=10.9.0.1 NodeHostName={host} Port=17001 Version=22.05.8
    OS=Linux 6.18.44 #1 SMP PREEMPT_DYNAMIC @0\x20
    State={state} ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A
    Partitions=all\x20
@@ -66,12 +66,19 @@ class Cluster:
         self.after_resume = "IDLE"
         self.changes, self.asked = [], []
         self.host = "vm1.internal.cloudapp.net"
+        # By node: the VM that it is on. The one of its own name, where slurm.conf does not say it.
+        self.hosts = {}
 
     def run(self, line, environment, seconds):
         assert environment == {"LC_ALL": "C"} and isinstance(line, list)
         self.asked.append((line, seconds))
         if line == ["uname", "-n"]:
             return CommandResult(0, self.host + "\n", "")
+        if line == ["scontrol", "show", "aliases"] and self.says.get("scontrol show") is not NO_SCONTROL:
+            # It reads slurm.conf, and asks nobody.
+            host = self.host.partition(".")[0]
+            found = [node for node, on in self.hosts.items() if on == host] or [host for one in (host,) if one not in self.unknown and one not in self.hosts]
+            return CommandResult(0, " ".join(found) + "\n", "")
         said = self.says.get(" ".join(line[:2])) or self.says.get(line[0])
         return said or getattr(self, "_" + "_".join(line[:2] if line[0] == "scontrol" else line[:1]))(line)
 
@@ -81,7 +88,8 @@ class Cluster:
         more = f"   Reason={reason[0]} {self.by}" + "".join(f"\n          {text}" for text in reason[2:] if text.strip()) if self.reason else ""
         if line[3] in self.unknown:
             return UNKNOWN_NODE
-        return CommandResult(0, SHOWN.format(node=line[3], state=self.state, more=more + self.more), "")
+        host = self.hosts.get(line[3], line[3])
+        return CommandResult(0, SHOWN.format(node=line[3], state=self.state, host=host, more=more + self.more), "")
 
     def _scontrol_update(self, line):
         keys = dict(word.split("=", 1) for word in line[2:])
@@ -106,6 +114,26 @@ class Cluster:
     def _squeue(self, line):
         assert line[:4] == ["squeue", "-h", "-a", "-w"] and line[5:] == ["-o", "%i %T"]
         return CommandResult(0, "".join(f"{job} {state}\n" for job, state in self.jobs.items()), "")
+
+
+class Twins(Cluster):
+    """Two nodes of one VM, vm1, each with a slurmd of its own; vm2 is on another VM."""
+
+    def __init__(self, **states):
+        super().__init__()
+        self.hosts = {"a": "vm1", "b": "vm1", "c": "vm2"}
+        self.nodes = {name: states.get(name) or Cluster() for name in self.hosts}
+        for one in self.nodes.values():
+            one.hosts = self.hosts
+
+    def run(self, line, environment, seconds):
+        node = next((name for name in self.nodes if name in line or f"nodename={name}" in line), "")
+        if line[:2] == ["scontrol", "requeue"]:
+            node = next(name for name, one in self.nodes.items() if line[3] in one.jobs)
+        return self.nodes[node].run(line, environment, seconds) if node else super().run(line, environment, seconds)
+
+    def states(self):
+        return [one.state for one in self.nodes.values()]
 
 
 def machine(cluster, now="2026-11-21T20:00:00Z"):
@@ -148,8 +176,8 @@ def test_a_node_is_drained_with_the_events_reason_and_comes_back():
     assert find(cluster, task()) == FOUND and cluster.changes == []
     begin(cluster)
     assert cluster.changes == [{"nodename": "vm1", "state": "drain", "reason": OURS}]
-    assert check(cluster) == ("drained", None, None)
-    assert undo(cluster) == ("undone", None, None)
+    assert check(cluster) == ("drained", None, None, None)
+    assert undo(cluster) == ("undone", None, None, None)
     assert (cluster.state, cluster.changes[1:]) == ("IDLE", [{"nodename": "vm1", "state": "resume"}])
 
 
@@ -186,9 +214,85 @@ def test_the_node_is_the_one_that_is_set_else_the_short_host_name(host, option, 
 def test_the_node_of_another_vm_is_refused_by_both_names():
     # As in variables of a group: this VM would be called drained, because its neighbour is.
     cluster = Cluster()
-    with pytest.raises(MethodError, match="option node is vm2, and Slurm has a node named like this VM, vm1: correct it, or leave it out"):
+    with pytest.raises(MethodError, match=r"node vm2 of Slurm is on vm2 \(NodeHostName\), and this VM, vm1, has vm1: correct option node, or leave it out"):
         find(cluster, task(node="vm2"))
     assert cluster.changes == []
+
+
+# --- which nodes are this VM's --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("node", "host", "words"), [
+    # Set for this VM, and on another one by NodeHostName.
+    ("vm2", "host9", "node vm2 of Slurm is on host9 (NodeHostName), and this VM, vm1, has none: correct option node, or leave it out"),
+    ("vm2", "host9.internal.example", "node vm2 of Slurm is on host9.internal.example (NodeHostName), and this VM, vm1, has none"),
+    ("vm2", "vm1", None), ("vm2", "VM1.internal.example", None),
+    # In clouds it may be the node's own name, or an address, which says nothing.
+    ("hpc-1", "hpc-1", None), ("hpc-1", "10.0.0.5", None), ("hpc-1", "fd00::5", None),
+])  # fmt: skip
+def test_a_node_of_another_vm_is_refused_where_slurm_says_so(node, host, words):
+    cluster = Cluster()
+    cluster.hosts, cluster.unknown = {node: host}, ("vm1",)
+    if words is None:
+        assert find(cluster, task(node=node)) == {"node": node, "left": False}
+    else:
+        with pytest.raises(MethodError) as caught:
+            find(cluster, task(node=node))
+        assert str(caught.value).startswith(words) and cluster.changes == []
+
+
+def test_the_name_of_a_node_that_differs_from_its_vms_is_found_by_the_vm():
+    cluster = Cluster()
+    cluster.hosts = {"node-7": "vm1"}
+    assert find(cluster, task()) == {"node": "node-7", "left": False}
+    with pytest.raises(MethodError, match=r"node node-8 of Slurm is on node-8 \(NodeHostName\), and this VM, vm1, has node-7: correct option node"):
+        find(cluster, task(node="node-8"))
+
+
+@pytest.mark.parametrize("node", ["", "a", "b"])
+def test_all_nodes_of_the_vm_are_drained_and_come_back_and_no_other(node):
+    cluster, mine = Twins(), node or "a"
+    found = find(cluster, task(node=node))
+    assert found == {"node": mine, "left": False}
+    assert METHOD.would(machine(cluster), task(node=node)._replace(present=found)).startswith("would drain node " + ("b and a" if node == "b" else "a and b"))
+    begin(cluster, task(found, "found", node=node))
+    assert cluster.states() == ["IDLE+DRAIN", "IDLE+DRAIN", "IDLE"]
+    assert check(cluster, task(found, "begun", node=node)).state == "drained"
+    assert undo(cluster, task(found, "drained", node=node)) == ("undone", None, None, None)
+    assert cluster.states() == ["IDLE", "IDLE", "IDLE"]
+
+
+def test_jobs_of_every_node_of_the_vm_are_waited_for_and_requeued():
+    cluster = Twins(a=Cluster("ALLOCATED", "", {"1": "RUNNING"}), b=Cluster("ALLOCATED", "", {"2": "RUNNING"}), c=Cluster("ALLOCATED", "", {"3": "RUNNING"}))
+    found = find(cluster, task())
+    assert METHOD.would(machine(cluster), task()._replace(present=found)) == "would drain node a and b and wait for jobs 1, 2"
+    begin(cluster)
+    cluster.nodes["a"].jobs, cluster.nodes["a"].state = {}, "IDLE+DRAIN"
+    assert check(cluster, task(found, "begun"))[:2] == ("draining", "jobs on node b: 2")
+    one = task(found, "begun", jobs="requeue")
+    # One that has to begin again comes first.
+    cluster.nodes["a"].jobs = {"1": "COMPLETING"}
+    assert check(cluster, one)[:2] == ("lost", "jobs to requeue on node b: 2")
+    begin(cluster, one)
+    assert [one.changes[1:] for one in cluster.nodes.values()] == [[], ["2"], []]
+
+
+def test_what_a_person_has_set_on_one_of_the_nodes_stays():
+    cluster = Twins(b=Cluster("DOWN*+DRAIN", "bad disk"))
+    found = find(cluster, task())
+    begin(cluster, task(found, "found"))
+    assert check(cluster, task(found, "begun")).state == "drained"
+    assert undo(cluster, task(found, "drained")) == ("undone", None, None, None)
+    assert cluster.states() == ["IDLE", "DOWN*+DRAIN", "IDLE"] and cluster.nodes["b"].reason == "bad disk"
+
+
+def test_every_node_of_the_vm_is_waited_for_on_the_way_back():
+    cluster = Twins(a=Cluster("IDLE+DRAIN", OURS), b=Cluster("IDLE+DRAIN+NOT_RESPONDING", OURS))
+    assert undo(cluster, task({"node": "a", "left": False}, "drained"))[:2] == (
+        "undoing", "slurmd of node b does not answer; the node stays drained until it does",
+    )  # fmt: skip
+    cluster.nodes["b"].state = "IDLE+DRAIN"
+    assert undo(cluster, task({"node": "a", "left": False}, "undoing")).state == "undone" and cluster.states() == ["IDLE", "IDLE", "IDLE"]
 
 
 @pytest.mark.parametrize("name", ["ALL", "all", "default", "vm[1-3]", "vm1,vm2", "-a", "--help", "vm1 state=down", "vm1\n", "vm1=x", "é", "v" * 65, ".", "_x"])
@@ -224,7 +328,7 @@ def test_a_node_that_a_copy_of_the_record_makes_up_holds_nothing_up(name):
     cluster._scontrol_show = lambda line: of_own(line) if line[3] == "vm1" else CommandResult(1, "", f"Node {line[3]} not found")
     one = task({"node": name, "left": False}, "begun")
     assert find(cluster, one) == FOUND and check(cluster, one).state == "drained" and undo(cluster, one).state == "undone"
-    assert {line[3] for line, _seconds in cluster.asked if line[:2] == ["scontrol", "show"]} <= {"vm1", "vm2", "None"}
+    assert {line[3] for line, _seconds in cluster.asked if line[:3] == ["scontrol", "show", "node"]} <= {"vm1", "vm2", "None"}
 
 
 def test_the_node_of_an_earlier_drain_says_nothing():
@@ -250,7 +354,7 @@ def test_what_is_out_already_is_left_twice_and_afterwards(state, reason):
         assert finding == {"node": "vm1", "left": True}
         begin(cluster, task(finding, "found"))
         assert check(cluster, task(finding, "begun")).state == ("draining" if "ALLOCATED" in state else "drained")
-        assert undo(cluster, task(finding, "drained")) == ("undone", None, None)
+        assert undo(cluster, task(finding, "drained")) == ("undone", None, None, None)
     assert (cluster.changes, cluster.state, cluster.reason) == ([], state, reason)
 
 
@@ -310,20 +414,20 @@ def test_a_comment_of_the_node_is_no_state_and_no_reason():
         ("MIXED+DRAIN", {}, "draining", "node vm1 is DRAIN+MIXED"),
         ("IDLE+DRAIN+COMPLETING", {}, "draining", "node vm1 is COMPLETING+DRAIN+IDLE"),
         ("IDLE+DRAIN", {"3": "COMPLETING"}, "draining", "jobs on node vm1: 3"),
-        ("IDLE+DRAIN", {"3": "SUSPENDED"}, "draining", "jobs on node vm1: 3"),
+        ("IDLE+DRAIN", {"3": "SUSPENDED"}, "draining", "jobs on node vm1: 3 (suspended)"),
         ("IDLE", {}, "lost", "node vm1 is IDLE, not drained"),
         ("MIXED", {"3": "RUNNING"}, "lost", "node vm1 is MIXED, not drained"),
         ("UNKNOWN", {}, "lost", "node vm1 is UNKNOWN, not drained"),
     ],
 )
 def test_drained_is_out_and_without_any_job(state, jobs, expected, error):
-    assert check(Cluster(state, OURS, jobs)) == (expected, error, None)
+    assert check(Cluster(state, OURS, jobs)) == (expected, error, None, None)
 
 
 @pytest.mark.parametrize("state", ["ALLOCATED+DRAIN", "MIXED+DRAIN", "IDLE+DRAIN"])
 def test_left_jobs_are_not_asked_for(state):
     cluster = Cluster(state, OURS, {"3": "RUNNING"})
-    assert check(cluster, task(FOUND, "begun", jobs="leave")) == ("drained", None, None)
+    assert check(cluster, task(FOUND, "begun", jobs="leave")) == ("drained", None, None, None)
     assert all(line[0] != "squeue" for line, _seconds in cluster.asked)
     assert check(Cluster("IDLE"), task(FOUND, "begun", jobs="leave")).state == "lost"
 
@@ -386,6 +490,17 @@ def test_what_slurm_refuses_to_requeue_is_named_once_the_rest_is_requeued():
     assert cluster.changes[1:] == ["2", "3", "6", "999", "7"]
 
 
+def test_a_suspended_job_is_not_requeued_and_is_named():
+    # Slurm would hold it as JobHeldAdmin, with priority 0, for good.
+    cluster = Cluster("ALLOCATED", "", {"2": "SUSPENDED", "3": "RUNNING"})
+    with pytest.raises(MethodError) as caught:
+        begin(cluster, task(FOUND, "found", jobs="requeue"))
+    said = "jobs on node vm1 that cannot be requeued: 2: suspended, and a requeue would have Slurm hold it for good"
+    assert str(caught.value).startswith(said) and cluster.changes[1:] == ["3"]
+    assert check(cluster, task(FOUND, "begun")).error == "jobs on node vm1: 2 (suspended), 3"
+    assert METHOD.would(machine(cluster), task(jobs="requeue")._replace(present=FOUND)) == "would drain node vm1 and requeue jobs 2 (suspended), 3"
+
+
 @pytest.mark.parametrize("line", ["x RUNNING", "3", "-1 RUNNING", "3_[1-4] PENDING", "3;reboot RUNNING", "3 "])
 def test_a_job_of_an_unusual_form_is_named_and_not_requeued(line):
     cluster = Cluster("ALLOCATED+DRAIN", OURS)
@@ -405,7 +520,7 @@ SAID = [
     (CommandResult(1, "", "slurm_load_node error: odd\x1b[31m\n" + "x" * 5000), "scontrol show node ended with exit code 1: slurm_load_node error: odd\\x1b"),
     (CommandResult(0, "", ""), "scontrol does not say how node vm1 is: "),
     (CommandResult(0, "NodeName=vm1 Arch=x86_64\n", ""), "scontrol does not say how node vm1 is: NodeName=vm1"),
-    (CommandResult(0, SHOWN.format(node="vm2", state="IDLE", more=""), ""), "scontrol does not say how node vm1 is: NodeName=vm2"),
+    (CommandResult(0, SHOWN.format(node="vm2", state="IDLE", host="vm2", more=""), ""), "scontrol does not say how node vm1 is: NodeName=vm2"),
 ]
 
 
@@ -519,7 +634,7 @@ def test_a_resumed_node_is_back_once_its_slurmd_answers(state):
     for _twice in range(2):
         assert undo(cluster)[:2] == ("undoing", "slurmd of node vm1 does not answer")
     cluster.state = "MIXED"
-    assert undo(cluster) == ("undone", None, None) and len(cluster.changes) == 1
+    assert undo(cluster) == ("undone", None, None, None) and len(cluster.changes) == 1
 
 
 def test_a_node_that_somebody_resumed_in_between_is_undone():
@@ -527,7 +642,7 @@ def test_a_node_that_somebody_resumed_in_between_is_undone():
     cluster.says = {"scontrol update": NOT_DRAINED}
     assert undo(cluster)[:2] == ("undoing", "node vm1 is DRAIN+IDLE")
     cluster.state, cluster.reason = "ALLOCATED", ""
-    assert undo(cluster) == ("undone", None, None)
+    assert undo(cluster) == ("undone", None, None, None)
 
 
 # --- what the controller and people read ---------------------------------------------------------------------------------------
