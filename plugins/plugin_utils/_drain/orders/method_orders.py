@@ -35,9 +35,9 @@ def reach_of(name: str, kind: str, entries: Sequence[Configured]) -> Reach:
     method = METHODS.get(kind) or WINDOWS_METHODS.get(kind)
     if entry is None or entry.kind != kind or method is None:
         return {}
-    options = method.options.items()
-    hosts = [value for name, option in options if option.hosts for value in texts_of(entry.given.get(name, option.default) or ())]
-    addresses = [value for name, option in options if option.address for value in texts_of(entry.given.get(name, option.default) or ())]
+    options = [pair for name, option in method.options.items() for pair in option.with_values(entry.given.get(name, option.default))]
+    hosts = [value for option, given in options if option.hosts for value in texts_of(given or ())]
+    addresses = [value for option, given in options if option.address for value in texts_of(given or ())]
     found: Reach = {}
     if hosts:
         found["hosts"] = list(dict.fromkeys(hosts))
@@ -56,7 +56,7 @@ def members_of_orders(methods: Any, name_of: Callable[[str], str | None]) -> dic
 # Phases in which a drain is kept as it is recorded, whatever the settings say by now.
 SETTLED = ("drained", "approved", "started")
 # An option that names no host, by its type.
-NOTHING: Values = {"mapping": {}, "texts": [], "text": ""}
+NOTHING: Values = {"mapping": {}, "options": {}, "texts": [], "text": ""}
 
 
 class MethodOrder(Reach):

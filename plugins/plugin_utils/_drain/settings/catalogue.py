@@ -83,9 +83,20 @@ def options_of(kind: str, folder: str, system: str = "linux") -> Options | None:
 def description(kind: str, name: str, about: Values) -> str | None:
     """Return what an option must be, in words: as its method says, otherwise as ansible-doc does. Only messages need it: the file is long."""
     entry = {} if about.get("description") else entry_points("drain").get(f"method_{kind}", {})
-    words: str | None = entry["options"][name]["description"] if entry else about.get("description")
+    for part in name.split(".") if entry else ():
+        entry = entry["options"][part]
+    words: str | None = entry["description"] if entry else about.get("description")
     # In the middle of a sentence; HOST:PORT stays as it is.
     return words[0].lower() + words[1:] if entry and words and not words[1].isupper() else words
+
+
+def flat(entry: Values, known: Options) -> tuple[Data, Options]:
+    """Return an entry and what is known of its options, with the parts of an option in its place, as C(option.part)."""
+    parts = {key: about["parts"] for key, about in known.items() if about.get("parts") and entry.get(key) and isinstance(entry[key], Mapping)}
+    given = {f"{key}.{name}": value for key in parts for name, value in entry[key].items()}
+    more = {f"{key}.{name}": part for key, of in parts.items() for name, part in of.items()}
+    whole = {key: value for key, value in entry.items() if key not in parts}
+    return {**whole, **given}, {**{key: about for key, about in known.items() if key not in parts}, **more}
 
 
 def defaults_of(kind: str, folder: str) -> Data:
@@ -113,6 +124,8 @@ def _described(option: Option) -> Data:
         found["default"] = option.default
     if option.choices:
         found["choices"] = list(option.choices)
+    if option.parts:
+        found["parts"] = _of_class(option.parts)
     return {**found, **{key: value for key in ("description", "hosts", "address") if (value := getattr(option, key))}}
 
 

@@ -43,8 +43,8 @@ class Option(t.NamedTuple):
     """One option of a method, as drain_methods has it."""
 
     kind: str
-    """text, path, address, texts, whole, wholes, seconds, label, pattern, truth, mode, command, counts, mapping or task_file;
-    see plugin_utils/_drain/settings/validation.py."""
+    """text, path, address, texts, whole, wholes, seconds, label, pattern, truth, mode, command, counts, mapping, options (a mapping
+    of C(parts)) or task_file; see plugin_utils/_drain/settings/validation.py."""
     required: bool = False
     default: t.Any = None
     choices: t.Sequence[str] = ()
@@ -56,6 +56,14 @@ class Option(t.NamedTuple):
     """Whether its items are what another host may have to take over. Of those in a record, the ones that the settings name, too."""
     address: bool = False
     """Whether it is a URL, a HOST:PORT, or a list of such, of a daemon that the method may talk to beside those of its own VM."""
+    parts: t.Mapping[str, t.Any] = {}
+    """The options that a mapping consists of, each an Option; empty where its keys are an operator's own."""
+
+    def with_values(self, given: t.Any) -> list[tuple[Option, t.Any]]:
+        """Return it with its value, or in its place its parts with theirs."""
+        if not self.parts:
+            return [(self, given)]
+        return [(part, given.get(name)) for name, part in self.parts.items()] if isinstance(given, t.Mapping) else []
 
 
 class Event(t.NamedTuple):

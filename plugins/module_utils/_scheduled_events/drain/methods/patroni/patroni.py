@@ -16,12 +16,13 @@ import typing as t
 
 from ....core.printable_text import printable
 from ....core.types import Data, Values
-from ....host.machine.daemons import Daemon, DaemonError, Reply
+from ....host.machine.daemons import Daemon, DaemonError, Reply, host_and_port
 from ....host.machine.machine import Machine
 from ....host.system import seconds_between, utc_text
 from ..method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, event_id_in, is_true, reason_of
 from ..pasted import word
-from .cluster import OUR_TAG, Member, Rules, View, candidate, left_to_be_synchronous, view_of
+from . import store
+from .cluster import OUR_TAG, Member, Rules, View, candidate, is_alone, view_of
 
 # Files are read in the order of their names, and the last one counts.
 FILE = "zzz-maintenance-azure.yml"
@@ -31,6 +32,8 @@ PAUSED = "the cluster is paused (patronictl pause): somebody keeps Patroni from 
 NO_FOLDER = "set config_folder, the folder that Patroni is started with in place of one file, or leader_only: true, which drains no standby"
 # Of POST /switchover: it may have happened, or who may take over has changed. The next look at the cluster tells.
 LOOK_AGAIN = ("switchover status unknown", "leader name does not match", "candidate name does not match with sync_standby")
+MODES = ("synchronous_mode", "synchronous_mode_strict", "standby_cluster")
+FAILSAFE = ". failsafe_mode is on, and does not help: for it the leader must reach all members of Patroni, and one leaves with this VM"
 
 
 class PatroniMethod(Method):
@@ -56,6 +59,7 @@ class PatroniMethod(Method):
         "ca_file": Option("path", default=""),
         "certificate_file": Option("path", default=""),
         "key_file": Option("path", default=""),
+        "store": store.OPTION,
     }
 
     def find(self, machine: Machine, task: Task) -> Data:
@@ -69,6 +73,8 @@ class PatroniMethod(Method):
         file = _file_state(machine, task)
         rules = _rules(task, self._json(machine, task, "/config"))
         self._refuse_access(machine, task)
+        if not task.known:
+            self._refuse_lost_majority(machine, task)
         # Whether a person has taken a standby out before.
         was_out = me.is_out and not me.leads and not me.drained_for and file == "absent"
         finding: Data = {"member": me.name, "role": me.role, "state": me.state, "out": was_out}
@@ -78,7 +84,14 @@ class PatroniMethod(Method):
             if view.scheduled:
                 raise NotYet(f"a switchover is scheduled for {view.scheduled}; patronictl flush removes it")
             finding["to"] = candidate(view, me, rules)
-        return {**finding, "alone": _is_alone(view, me, finding.get("to", ""), rules, task)}
+        if rules.is_strict and not _leader_only(task) and not was_out:
+            finding["strict"] = True
+        here = "" if task.options["store"] else store.listens_here(self.daemons(machine), _own_hosts(me, task))
+        if here:
+            finding["store_here"] = here
+        # A leader that keeps no tags may be synchronous again.
+        alone = not _leader_only(task) and is_alone(view, me, finding.get("to", ""), rules)
+        return {**finding, "alone": alone}
 
     def would(self, machine: Machine, task: Task) -> str:
         name, to = task.present["member"], task.present.get("to")
@@ -112,7 +125,11 @@ class PatroniMethod(Method):
             me = view.member(me.name)
             if me.leads:
                 return Answer(DRAINING, why or f"{me.shown} still leads")
-        return _how_far(view, me, task)
+        answer = _how_far(view, me, task)
+        if answer.state != DRAINED:
+            return answer
+        notes = " ".join(filter(None, (answer.note, _note_of_store(task))))
+        return answer._replace(note=notes or None, hold=self._why_store_needs_it(machine, task))
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         changed, file = "", "absent" if _leader_only(task) else _file_state(machine, task, strict=False)
@@ -143,7 +160,9 @@ class PatroniMethod(Method):
             return f"member {finding.get('member')}, out of service already"
         to = f" and hands over to {finding['to']}" if finding.get("to") else ""
         only = " (leader only)" if finding.get("leader_only") is True else ""
-        return f"member {finding.get('member')}, which is {finding.get('role')}{to}{only}"
+        alone = ", without which commits are on the leader alone" if finding.get("alone") is True else ""
+        here = f"; {finding['store_here']} listens on its VM (option store)" if finding.get("store_here") else ""
+        return f"member {finding.get('member')}, which is {finding.get('role')}{to}{only}{alone}{here}"
 
     def _hand_over(self, machine: Machine, task: Task, view: View, me: Member) -> str:
         """Ask for a switchover, on the leader: a replica would only pass it on with its next loop. Return why it has to be looked for, or an empty text."""
@@ -163,6 +182,27 @@ class PatroniMethod(Method):
         if any(words in said.lower() for words in LOOK_AGAIN):
             return said
         raise MethodError(f"Patroni refuses the switchover to {printable(to, LONGEST_ANSWER)}: {said}")
+
+    def _refuse_lost_majority(self, machine: Machine, task: Task) -> None:
+        """Raise NotYet or MethodError where the store would be left without a majority, and say whether Patroni could do without it."""
+        try:
+            store.refuse_lost_majority(self.daemons(machine), task)
+        except (NotYet, MethodError) as error:
+            raise type(error)(f"{error}{self._about_failsafe(machine, task)}")
+
+    def _about_failsafe(self, machine: Machine, task: Task) -> str:
+        try:
+            config = self._json(machine, task, "/config")
+        except (DaemonError, MethodError):
+            return ""
+        return FAILSAFE if isinstance(config, t.Mapping) and is_true(config.get("failsafe_mode")) else ""
+
+    def _why_store_needs_it(self, machine: Machine, task: Task) -> str | None:
+        try:
+            self._refuse_lost_majority(machine, task)
+        except (NotYet, MethodError) as error:
+            return str(error)
+        return None
 
     def _reload(self, machine: Machine, task: Task) -> None:
         """Let Patroni read its files now. It does in its next loop: a change of the settings that changes nothing, as null for an unknown key, wakes it."""
@@ -274,24 +314,23 @@ def _rules(task: Task, config: t.Any) -> Rules:
             return ""
         return task.why_not(hosts[name]) if name in hosts else "the option members does not say which host it is, and the event names other VMs, too"
 
-    mode, strict = (config.get(key) if isinstance(config, t.Mapping) else None for key in ("synchronous_mode", "synchronous_mode_strict"))
+    mode, strict, standby = (config.get(key) if isinstance(config, t.Mapping) else None for key in MODES)
     longest = int(task.options["maximum_lag"]) * MEBIBYTE
+    # A standby cluster has no commits of its own, and is never synchronous, whatever is set.
+    mode = None if standby else mode
     is_quorum = str(mode).lower() == "quorum"
     is_synchronous = is_quorum or is_true(mode)
     return Rules([str(one) for one in task.listed("candidates")], why_hit, longest, is_synchronous, is_quorum, is_synchronous and is_true(strict))
 
 
-def _is_alone(view: View, me: Member, to: str, rules: Rules, task: Task) -> bool:
-    """Return whether no other standby may be synchronous. Raise MethodError where all writes would stop then."""
-    if not rules.is_synchronous or _leader_only(task) and not to:
-        return False
-    leader = to or (view.leader.name if view.leader else "")
-    # A leader that keeps no tags may be synchronous again.
-    if _leader_only(task) or left_to_be_synchronous(view, (me.name, leader), rules):
-        return False
-    if rules.is_strict and (me.leads or me.is_synchronous):
-        raise MethodError(f"with {me.shown} out no member could be the synchronous standby, and synchronous_mode_strict would stop all writes")
-    return me.leads or me.is_synchronous
+def _own_hosts(me: Member, task: Task) -> list[str]:
+    """Return this VM's addresses, as far as Patroni and its settings say."""
+    return list(dict.fromkeys(("127.0.0.1", host_and_port(str(task.options["url"]))[0], me.host or "127.0.0.1")))
+
+
+def _note_of_store(task: Task) -> str:
+    here = "" if task.options["store"] else task.known.get("store_here")
+    return f"{here} listens on this VM: if it is Patroni's store, set option store, so that its majority is asked for" if here else ""
 
 
 def _how_far(view: View, me: Member, task: Task) -> Answer:
@@ -304,6 +343,8 @@ def _how_far(view: View, me: Member, task: Task) -> Answer:
         return Answer(DRAINING, f"{me.shown} is the synchronous standby until Patroni has taken another one")
     if me.is_synchronous:
         return Answer(DRAINED, note=f"{me.shown} is the synchronous standby and stays it (leader_only): while its VM stands still, nothing is written")
+    if task.known.get("strict") is True and not view.has_synchronous_beside(me):
+        return Answer(DRAINING, "no member is the synchronous standby yet, and with synchronous_mode_strict nothing is written without one")
     alone = task.known.get("alone") is True
     return Answer(DRAINED, note=f"Without {me.shown} no standby is synchronous: commits are on the leader alone until it is back" if alone else None)
 
