@@ -59,12 +59,6 @@ class Option(t.NamedTuple):
     parts: t.Mapping[str, t.Any] = {}
     """The options that a mapping consists of, each an Option; empty where its keys are an operator's own."""
 
-    def with_values(self, given: t.Any) -> list[tuple[Option, t.Any]]:
-        """Return it with its value, or in its place its parts with theirs."""
-        if not self.parts:
-            return [(self, given)]
-        return [(part, given.get(name)) for name, part in self.parts.items()] if isinstance(given, t.Mapping) else []
-
 
 class Event(t.NamedTuple):
     """The event that a VM drains for. None: not known."""
@@ -197,6 +191,8 @@ class Method(abc.ABC):
     """Whether others wait for the VM even in a pause of seconds, or take it for dead: the default policy drains for a short Freeze, too."""
     units: t.ClassVar[t.Sequence[str]] = ()
     """The systemd units of what it drains: where one runs and the method is not set, status says that there is this method."""
+    option_units: t.ClassVar[t.Mapping[str, str]] = {}
+    """Options by the systemd units that they are for: where one runs and the method is set without that option, status says so."""
     windows_modules: t.ClassVar[t.Sequence[str]] = ()
     """The modules of other collections than ansible.windows that it needs for a Windows host."""
     own_name = ""

@@ -110,6 +110,8 @@ class Rules(t.NamedTuple):
     """Whether that is a quorum commit. Patroni 4.0.5 hands over to no member by name then ("Switchover failed"): it chooses by itself."""
     is_strict: bool
     """Whether nothing is written while no standby is synchronous."""
+    is_failsafe: bool
+    """Whether a leader that reaches all members goes on without its store."""
 
 
 def view_of(answer: t.Any) -> View:
@@ -213,10 +215,10 @@ def _why_not_synchronous(view: View, one: Member, leader: str, rules: Rules) -> 
     upstream = str(one.tags.get("replicatefrom") or "")
     if hit := rules.why_hit(one.name):
         return hit, False
-    if not one.may_be_synchronous:
-        return (f"drained for event {printable(one.drained_for, LONGEST_NAME)}", True) if one.drained_for else ("has the tag nosync", False)
-    if is_true(one.tags.get("nostream")):
-        return "has the tag nostream", False
+    if one.drained_for:
+        return f"drained for event {printable(one.drained_for, LONGEST_NAME)}", True
+    if not one.may_be_synchronous or is_true(one.tags.get("nostream")):
+        return "has the tag nosync or nostream", False
     # It follows the leader only when that member is in the cluster no more, which takes its whole ttl.
     if upstream != leader and any(other.name == upstream for other in view.members):
         return f"streams from {printable(upstream, LONGEST_NAME)} (replicatefrom)", False

@@ -16,7 +16,7 @@ import typing as t
 
 from ....core.printable_text import printable
 from ....core.types import Data, Values
-from ....host.machine.daemons import Daemon, DaemonError, Reply, host_and_port
+from ....host.machine.daemons import Daemon, DaemonError, Reply
 from ....host.machine.machine import Machine
 from ....host.system import seconds_between, utc_text
 from ..method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, event_id_in, is_true, reason_of
@@ -32,7 +32,7 @@ PAUSED = "the cluster is paused (patronictl pause): somebody keeps Patroni from 
 NO_FOLDER = "set config_folder, the folder that Patroni is started with in place of one file, or leader_only: true, which drains no standby"
 # Of POST /switchover: it may have happened, or who may take over has changed. The next look at the cluster tells.
 LOOK_AGAIN = ("switchover status unknown", "leader name does not match", "candidate name does not match with sync_standby")
-MODES = ("synchronous_mode", "synchronous_mode_strict", "standby_cluster")
+MODES = ("synchronous_mode", "synchronous_mode_strict", "standby_cluster", "failsafe_mode")
 FAILSAFE = ". failsafe_mode is on, and does not help: for it the leader must reach all members of Patroni, and one leaves with this VM"
 
 
@@ -44,6 +44,7 @@ class PatroniMethod(Method):
     # Commits wait for the synchronous standby, and all writes for the leader.
     short_pause_hurts = True
     units = ("patroni.service",)
+    option_units: t.ClassVar[t.Mapping[str, str]] = dict.fromkeys(("etcd.service", "consul.service", "zookeeper.service"), "store")
     own_name = "member"
     needs_seconds = 60.0
     options: t.ClassVar[t.Mapping[str, Option]] = {
@@ -73,8 +74,8 @@ class PatroniMethod(Method):
         file = _file_state(machine, task)
         rules = _rules(task, self._json(machine, task, "/config"))
         self._refuse_access(machine, task)
-        if not task.known:
-            self._refuse_lost_majority(machine, task)
+        if not task.known and (why := self._why_store_needs_it(machine, task, rules.is_failsafe)):
+            raise why
         # Whether a person has taken a standby out before.
         was_out = me.is_out and not me.leads and not me.drained_for and file == "absent"
         finding: Data = {"member": me.name, "role": me.role, "state": me.state, "out": was_out}
@@ -84,11 +85,9 @@ class PatroniMethod(Method):
             if view.scheduled:
                 raise NotYet(f"a switchover is scheduled for {view.scheduled}; patronictl flush removes it")
             finding["to"] = candidate(view, me, rules)
-        if rules.is_strict and not _leader_only(task) and not was_out:
-            finding["strict"] = True
-        here = "" if task.options["store"] else store.listens_here(self.daemons(machine), _own_hosts(me, task))
-        if here:
-            finding["store_here"] = here
+        here = "" if task.options["store"] else store.listens_here(self.daemons(machine), ("127.0.0.1", me.host))
+        more = {"strict": rules.is_strict and not _leader_only(task) and not was_out, "failsafe": rules.is_failsafe, "store_here": here}
+        finding.update({key: value for key, value in more.items() if value})
         # A leader that keeps no tags may be synchronous again.
         alone = not _leader_only(task) and is_alone(view, me, finding.get("to", ""), rules)
         return {**finding, "alone": alone}
@@ -128,8 +127,10 @@ class PatroniMethod(Method):
         answer = _how_far(view, me, task)
         if answer.state != DRAINED:
             return answer
-        notes = " ".join(filter(None, (answer.note, _note_of_store(task))))
-        return answer._replace(note=notes or None, hold=self._why_store_needs_it(machine, task))
+        why = self._why_store_needs_it(machine, task, task.known.get("failsafe") is True)
+        here = "" if task.options["store"] else task.known.get("store_here")
+        told = f"{here} listens on this VM: if it is Patroni's store, set option store, so that its majority is asked for" if here else ""
+        return answer._replace(note=" ".join(filter(None, (answer.note, told))) or None, hold=str(why) if why else None)
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         changed, file = "", "absent" if _leader_only(task) else _file_state(machine, task, strict=False)
@@ -183,25 +184,12 @@ class PatroniMethod(Method):
             return said
         raise MethodError(f"Patroni refuses the switchover to {printable(to, LONGEST_ANSWER)}: {said}")
 
-    def _refuse_lost_majority(self, machine: Machine, task: Task) -> None:
-        """Raise NotYet or MethodError where the store would be left without a majority, and say whether Patroni could do without it."""
+    def _why_store_needs_it(self, machine: Machine, task: Task, failsafe: bool) -> Exception | None:
+        """Return the error to raise where the store would be left without a majority."""
         try:
-            store.refuse_lost_majority(self.daemons(machine), task)
-        except (NotYet, MethodError) as error:
-            raise type(error)(f"{error}{self._about_failsafe(machine, task)}")
-
-    def _about_failsafe(self, machine: Machine, task: Task) -> str:
-        try:
-            config = self._json(machine, task, "/config")
-        except (DaemonError, MethodError):
-            return ""
-        return FAILSAFE if isinstance(config, t.Mapping) and is_true(config.get("failsafe_mode")) else ""
-
-    def _why_store_needs_it(self, machine: Machine, task: Task) -> str | None:
-        try:
-            self._refuse_lost_majority(machine, task)
-        except (NotYet, MethodError) as error:
-            return str(error)
+            store.refuse_lost_majority(self.daemons(machine), _daemon(task), task)
+        except (NotYet, MethodError, DaemonError) as error:
+            return type(error)(f"{error}{FAILSAFE if failsafe else ''}")
         return None
 
     def _reload(self, machine: Machine, task: Task) -> None:
@@ -235,11 +223,15 @@ class PatroniMethod(Method):
             raise MethodError(f"GET {path} of Patroni: the answer is no JSON")
 
     def _request(self, machine: Machine, task: Task, method: str, path: str, body: Values | None = None) -> Reply:
-        ca, certificate, key = (str(task.options[name]) for name in ("ca_file", "certificate_file", "key_file"))
-        user, password = str(task.options["username"]), str(task.options["password_file"])
-        daemon = Daemon(str(task.options["url"]), ca_file=ca, certificate_file=certificate, key_file=key, username=user, password_file=password)
+        daemon = _daemon(task)._replace(username=str(task.options["username"]), password_file=str(task.options["password_file"]))
         data = None if body is None else json.dumps(body).encode()
         return self.daemons(machine).request(daemon, method, path, data, {"Content-Type": "application/json"})
+
+
+def _daemon(task: Task) -> Daemon:
+    """Return Patroni with the files of TLS, and without its password, which is for nobody else."""
+    url, ca, certificate, key = (str(task.options[name]) for name in ("url", "ca_file", "certificate_file", "key_file"))
+    return Daemon(url, ca_file=ca, certificate_file=certificate, key_file=key)
 
 
 def _said(reply: Reply) -> str:
@@ -314,23 +306,14 @@ def _rules(task: Task, config: t.Any) -> Rules:
             return ""
         return task.why_not(hosts[name]) if name in hosts else "the option members does not say which host it is, and the event names other VMs, too"
 
-    mode, strict, standby = (config.get(key) if isinstance(config, t.Mapping) else None for key in MODES)
+    mode, strict, standby, failsafe = (config.get(key) if isinstance(config, t.Mapping) else None for key in MODES)
     longest = int(task.options["maximum_lag"]) * MEBIBYTE
     # A standby cluster has no commits of its own, and is never synchronous, whatever is set.
     mode = None if standby else mode
     is_quorum = str(mode).lower() == "quorum"
     is_synchronous = is_quorum or is_true(mode)
-    return Rules([str(one) for one in task.listed("candidates")], why_hit, longest, is_synchronous, is_quorum, is_synchronous and is_true(strict))
-
-
-def _own_hosts(me: Member, task: Task) -> list[str]:
-    """Return this VM's addresses, as far as Patroni and its settings say."""
-    return list(dict.fromkeys(("127.0.0.1", host_and_port(str(task.options["url"]))[0], me.host or "127.0.0.1")))
-
-
-def _note_of_store(task: Task) -> str:
-    here = "" if task.options["store"] else task.known.get("store_here")
-    return f"{here} listens on this VM: if it is Patroni's store, set option store, so that its majority is asked for" if here else ""
+    is_strict = is_synchronous and is_true(strict)
+    return Rules([str(one) for one in task.listed("candidates")], why_hit, longest, is_synchronous, is_quorum, is_strict, is_true(failsafe))
 
 
 def _how_far(view: View, me: Member, task: Task) -> Answer:

@@ -434,7 +434,7 @@ def test_in_strict_mode_the_last_synchronous_standby_stays(scene, leads):
     scene.patroni.config["synchronous_mode_strict"] = True
     scene.patroni.tags["pg3"] = {"nosync": True}
     words = "1-patroni: with pg1 out no member could be the synchronous standby, and synchronous_mode_strict would stop all writes"
-    assert scene.refused() == ("failed", f"{words}: pg3: has the tag nosync")
+    assert scene.refused() == ("failed", f"{words}: pg3: has the tag nosync or nostream")
 
 
 def test_in_strict_mode_an_asynchronous_replica_may_go(scene):
@@ -447,8 +447,8 @@ def test_in_strict_mode_an_asynchronous_replica_may_go(scene):
 
 NO_CANDIDATE = [
     ({"replicatefrom": "pg1"}, "running", "failed", "streams from pg1 (replicatefrom)"),
-    ({"nostream": True}, "running", "failed", "has the tag nostream"),
-    ({"sync_priority": "0"}, "running", "failed", "has the tag nosync"),
+    ({"nostream": True}, "running", "failed", "has the tag nosync or nostream"),
+    ({"sync_priority": "0"}, "running", "failed", "has the tag nosync or nostream"),
     ({}, "in archive recovery", "draining", "its state is in archive recovery"),
     ({}, "start failed", "draining", "its state is start failed"),
     ({"nosync": True, "maintenance_azure": OTHER}, "running", "draining", f"drained for event {OTHER}"),
