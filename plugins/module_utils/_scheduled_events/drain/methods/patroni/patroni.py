@@ -127,10 +127,10 @@ class PatroniMethod(Method):
         answer = _how_far(view, me, task)
         if answer.state != DRAINED:
             return answer
-        why = self._why_store_needs_it(machine, task, task.known.get("failsafe") is True)
+        needed = self._why_store_needs_it(machine, task, task.known.get("failsafe") is True)
         here = "" if task.options["store"] else task.known.get("store_here")
         told = f"{here} listens on this VM: if it is Patroni's store, set option store, so that its majority is asked for" if here else ""
-        return answer._replace(note=" ".join(filter(None, (answer.note, told))) or None, hold=str(why) if why else None)
+        return answer._replace(note=" ".join(filter(None, (answer.note, told))) or None, hold=str(needed) if needed else None)
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         changed, file = "", "absent" if _leader_only(task) else _file_state(machine, task, strict=False)
