@@ -97,15 +97,10 @@ def _result(observed: Any, settings: VMSettings) -> tuple[str, str | None, Data 
         return "failed", plain_values.text(observed.get("msg")) or NO_OBSERVATION, None
     found = {key: value for key, value in plain_values.plain(observed).items() if key not in NOT_OBSERVED}
     if found.get("services"):
-        found["services"] = [unit for unit in plain_values.texts(found["services"]) if not _has_option(unit, settings["drain_methods"])]
+        # What an option is for, which an entry has, needs no hint.
+        present = [(entry.get("method"), name) for entry in map(plain_values.mapping, plain_values.items(settings["drain_methods"])) for name in entry]
+        found["services"] = [unit for unit in plain_values.texts(found["services"]) if use_of_unit(unit) not in present]
     return "ok", None, found
-
-
-def _has_option(unit: str, drain_methods: Any) -> bool:
-    """Return whether a systemd unit is that of an option which an entry has."""
-    method, option = use_of_unit(unit) or ("", "")
-    entries = map(plain_values.mapping, plain_values.items(drain_methods))
-    return bool(option) and any(entry.get("method") == method and entry.get(option) for entry in entries)
 
 
 def _listed(before: Values) -> list[Any] | None:

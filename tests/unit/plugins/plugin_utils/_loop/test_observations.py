@@ -77,7 +77,7 @@ def test_a_good_one_says_what_was_listed_before_it() -> None:
     ("entry", "left"),
     [
         ({"method": "patroni"}, ["etcd.service", "patroni.service"]),
-        ({"method": "patroni", "store": {}}, ["etcd.service", "patroni.service"]),
+        ({"method": "patroni", "store": {}}, ["patroni.service"]),
         ({"method": "patroni", "store": {"kind": "etcd"}}, ["patroni.service"]),
         ({"method": "none", "store": {"kind": "etcd"}}, ["etcd.service", "patroni.service"]),
     ],
