@@ -108,14 +108,14 @@ STORE = {"kind": "etcd", "urls": ["http://10.0.0.1:2379", "10.0.0.2:2379"], "mem
     [
         ({}, None),
         (STORE, None),
-        ({**STORE, "ca_file": "/etc/etcd/ca.pem"}, None),
+        ({"kind": "zookeeper", "urls": ["db1:2181"]}, None),
         ("etcd", "store is wrong: etcd. It must be: "),
         ({**STORE, "url": "x"}, "there is no option store.url (did you mean store.urls?)."),
         ({**STORE, "kind": "raft"}, "store.kind is wrong: raft. It must be: "),
         ({**STORE, "urls": []}, "store.urls is wrong: []. It must be: "),
         ({**STORE, "urls": ["http://me:hunter2@10.0.0.1:2379"]}, "store.urls: '10.0.0.1:2379' is no address of a daemon; it must be like HOST:PORT"),
         ({**STORE, "members": {"etcd1": "db9"}}, "store.members: the inventory has no host db9"),
-        ({**STORE, "ca_file": "hunter2"}, "store.ca_file is wrong: it is no absolute path. It must be: "),
+        ({**STORE, "members": ["etcd1"]}, "store.members is wrong: ['etcd1']. It must be: "),
         ({"urls": ["10.0.0.1:2379"]}, "store.kind is missing: "),
     ],
 )
