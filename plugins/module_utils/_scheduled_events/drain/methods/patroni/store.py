@@ -108,10 +108,10 @@ class _Asked(t.NamedTuple):
 def _etcd(asked: _Asked) -> list[Voter]:
     found, listed = asked.all("POST", "/v3/maintenance/status", "/v3/cluster/member/list")
     # Without a leader it is 0, or left out.
-    up = {_mapping(one.get("header")).get("member_id") for one in map(_mapping, found.values()) if one.get("leader") not in (None, "0")}
+    up = {str(_mapping(one.get("header")).get("member_id")) for one in map(_mapping, found.values()) if one.get("leader") not in (None, "0")}
     members = _mapping(listed).get("members")
     voters = [one for one in map(_mapping, members if isinstance(members, list) else ()) if one.get("isLearner") is not True]
-    return [Voter(str(one.get("ID")), str(one.get("name")), one.get("ID") in up) for one in voters]
+    return [Voter(str(one.get("ID")), str(one.get("name")), str(one.get("ID")) in up) for one in voters]
 
 
 def _consul(asked: _Asked) -> list[Voter]:
