@@ -219,12 +219,19 @@ def test_strict_a_member_that_streams_from_the_standby_is_no_candidate(cluster: 
         rows.close()
         print(f"state: patroni: strict, no other candidate: not drained, longest pause {writer.longest_pause():.2f} s", flush=True)
         assert lab.simulator.approvals() == [] and cluster.of_role("sync_standby") == standby and writer.longest_pause() < 5
-    finally:
-        cluster.members[leader].ask("/config", {"synchronous_mode_strict": None}, "PATCH")
+        lab.simulator.ask("POST", f"/events/{event_id}/cancel")
         (member.config / "50-person.yml").unlink()
         member.ask("/reload", {})
-    lab.simulator.ask("POST", f"/events/{event_id}/cancel")
-    until(lambda: "replicatefrom" not in tags(cluster)[third], 40, "the tag is gone")
+        until(lambda: "replicatefrom" not in tags(cluster)[third], 40, "the tag is gone")
+        cluster.settle()
+        lab.records_folder(standby).rename(lab.folder / "records-before")
+        event = Event(cluster, lab, [standby], 5)
+        event.tell("strict, the synchronous standby stands still for 5 s, drained")
+        assert (event.roles[third], event.lost) == ("sync_standby", set()) and event.phases[standby][-1] == "recovered"
+    finally:
+        cluster.members[cluster.leader()].ask("/config", {"synchronous_mode_strict": None}, "PATCH")
+        (member.config / "50-person.yml").unlink(missing_ok=True)
+        member.ask("/reload", {})
 
 
 @pytest.mark.full
