@@ -242,7 +242,7 @@ def test_what_failsafe_mode_is_worth_is_told(cluster: Cluster, lab: Lab, failsaf
     leader = cluster.leader()
     (third,) = [name for name, role in cluster.roles().items() if role == "replica"]
     cluster.members[leader].ask("/config", {"failsafe_mode": failsafe or None}, "PATCH")
-    time.sleep(25)  # two loops of Patroni
+    until(lambda: (cluster.members[leader].ask("/failsafe")[0] == 200) is failsafe, 40, "the leader has taken failsafe_mode")
     rows = Rows([one.host for one in cluster.members.values()], lab.folder)
     cluster.sql("TRUNCATE written")
     with Writer(rows.write) as writer:
