@@ -10,6 +10,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...module_utils._scheduled_events.core.types import Data, Values
+from ...module_utils._scheduled_events.drain.registry import use_of_unit
 from .._answers.answer import BAD_ANSWER
 from .._core import plain_values
 from .._settings.facts import why_refused
@@ -94,7 +95,12 @@ def _result(observed: Any, settings: VMSettings) -> tuple[str, str | None, Data 
         return "unreachable", plain_values.text(observed.get("msg")) or "no reason given", None
     if observed.get("failed") or "events" not in observed:
         return "failed", plain_values.text(observed.get("msg")) or NO_OBSERVATION, None
-    return "ok", None, {key: value for key, value in plain_values.plain(observed).items() if key not in NOT_OBSERVED}
+    found = {key: value for key, value in plain_values.plain(observed).items() if key not in NOT_OBSERVED}
+    if found.get("services"):
+        # What an option is for, which an entry has, needs no hint.
+        present = [(entry.get("method"), name) for entry in map(plain_values.mapping, plain_values.items(settings["drain_methods"])) for name in entry]
+        found["services"] = [unit for unit in plain_values.texts(found["services"]) if use_of_unit(unit) not in present]
+    return "ok", None, found
 
 
 def _listed(before: Values) -> list[Any] | None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A cluster of Patroni on loopback addresses: one etcd, and members with a configuration folder each, with PostgreSQL as Debian packages it."""
+"""A cluster of Patroni on loopback addresses: members with a configuration folder each, an etcd beside each, and PostgreSQL as Debian packages it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ import urllib.request
 
 BINARIES = "/usr/lib/postgresql/15/bin"
 USER = "postgres"
-ETCD = "127.0.0.1:2379"
 
 
 class Member:
@@ -30,12 +29,13 @@ class Member:
         self.name = name
         self.host = f"127.0.1.{number}"
         self.url = f"http://{self.host}:8008"
+        self.etcd = f"http://{self.host}:2379"
         self.home = folder / name
         self.config = self.home / "patroni"
         self.data = self.home / "data"
         self.process: subprocess.Popen[bytes] | None = None
 
-    def configure(self, **more: t.Any) -> None:
+    def configure(self, etcds: str, **more: t.Any) -> None:
         self.config.mkdir(parents=True)
         (self.home / "socket").mkdir()
         access = {"username": "postgres", "password": "secret"}
@@ -43,7 +43,7 @@ class Member:
             "scope": "orders",
             "name": self.name,
             "restapi": {"listen": f"{self.host}:8008", "connect_address": f"{self.host}:8008"},
-            "etcd3": {"hosts": ETCD},
+            "etcd3": {"hosts": etcds},
             "bootstrap": {
                 "dcs": {
                     "ttl": 30,
@@ -117,7 +117,7 @@ class Member:
 
 
 class Cluster:
-    """The members and their etcd."""
+    """The members and the etcd of each."""
 
     def __init__(self, folder: pathlib.Path, names: t.Sequence[str], **more: t.Any) -> None:
         self.folder = folder
@@ -126,20 +126,34 @@ class Cluster:
         for path in (folder, *folder.parents):
             path.chmod(path.stat().st_mode | 0o055)
         self.members = {name: Member(folder, name, number) for number, name in enumerate(names, 1)}
-        self.etcd = self._etcd()
+        self.etcds = {name: self._etcd(member) for name, member in self.members.items()}
         first, *others = self.members.values()
         for member in self.members.values():
-            member.configure(**more)
+            member.configure(",".join(f"{one.host}:2379" for one in self.members.values()), **more)
         first.start()
         until(lambda: self.leader() == first.name, 60, "a leader")
         for member in others:
             member.start()
         self.settle()
 
-    def _etcd(self) -> subprocess.Popen[bytes]:
-        with (self.folder / "etcd.log").open("ab") as log:
-            command = ["etcd", "--data-dir", str(self.folder / "etcd"), "--listen-client-urls", f"http://{ETCD}", "--advertise-client-urls", f"http://{ETCD}"]
-            return subprocess.Popen([*command, "--listen-peer-urls", "http://127.0.0.1:2380", "--log-level", "error"], stdout=log, stderr=log)
+    def _etcd(self, member: Member) -> subprocess.Popen[bytes]:
+        peers = {one.name: f"http://{one.host}:2380" for one in self.members.values()}
+        own, every = peers[member.name], ",".join(f"{name}={peer}" for name, peer in peers.items())
+        command = ["etcd", "--name", member.name, "--data-dir", str(self.folder / f"etcd-{member.name}"), "--log-level", "error"]
+        command += ["--listen-client-urls", member.etcd, "--advertise-client-urls", member.etcd, "--listen-peer-urls", own]
+        command += ["--initial-advertise-peer-urls", own, "--initial-cluster", every, "--initial-cluster-state", "new"]
+        with (self.folder / f"etcd-{member.name}.log").open("ab") as log:
+            return subprocess.Popen(command, stdout=log, stderr=log)
+
+    def voters(self) -> set[str]:
+        """The members whose etcd answers and has a leader."""
+        found = set()
+        for name, member in self.members.items():
+            request = urllib.request.Request(f"{member.etcd}/v3/maintenance/status", data=b"{}")
+            with contextlib.suppress(OSError, ValueError), urllib.request.urlopen(request, timeout=1) as reply:
+                if json.load(reply).get("leader", "0") != "0":
+                    found.add(name)
+        return found
 
     def seen(self) -> dict[str, t.Any]:
         """What the first member that answers says of the cluster."""
@@ -178,8 +192,9 @@ class Cluster:
         for member in self.members.values():
             member.signal(signal.SIGCONT)
             member.signal(signal.SIGKILL)
-        self.etcd.kill()
-        self.etcd.wait(10)
+        for etcd in self.etcds.values():
+            etcd.kill()
+            etcd.wait(10)
 
 
 def until(true: t.Callable[[], bool], seconds: float, what: str, shown: t.Callable[[], str] = str) -> float:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Method patroni, with three members of Patroni and PostgreSQL as Debian has them, one etcd, and a writer with autocommit every 5 ms."""
+"""Method patroni, with three members of Patroni and PostgreSQL as Debian has them, an etcd beside each, and a writer with autocommit every 5 ms."""
 
 from __future__ import annotations
 
@@ -139,6 +139,125 @@ def test_a_paused_cluster_and_one_without_a_candidate_are_left_alone(cluster: Cl
     until(lambda: cluster.seen() | {"members": []} == before | {"members": []} and cluster.leader() == leader, 30, "the cluster as it was")
 
 
+def with_store(cluster: Cluster, lab: Lab) -> None:
+    """Let the method know where the etcd of each VM is."""
+    store = {"kind": "etcd", "urls": [one.etcd for one in cluster.members.values()], "members": {name: name for name in NAMES}}
+    for name in NAMES:
+        lab.hosts[name]["drain_methods"][0]["store"] = store
+
+
+@contextlib.contextmanager
+def without_etcd(cluster: Cluster, *names: str) -> t.Iterator[None]:
+    """Let the etcd of these VMs stand still; the others have a leader where they are a majority."""
+    with frozen([cluster.etcds[name].pid for name in names]):
+        left = set(NAMES) - set(names) if len(names) < 2 else set()
+        until(lambda: cluster.voters() == left, 30, f"etcd of {left} alone")
+        yield
+    until(lambda: cluster.voters() == set(NAMES), 30, "three voters")
+
+
+def test_with_one_etcd_down_the_vm_of_another_is_neither_drained_nor_approved(cluster: Cluster, lab: Lab) -> None:
+    leader = cluster.leader()
+    down = next(name for name in NAMES if name != leader)
+    with_store(cluster, lab)
+    cluster.sql("TRUNCATE written")
+    rows = Rows([one.host for one in cluster.members.values()], lab.folder)
+    with Writer(rows.write) as writer, without_etcd(cluster, down):
+        event_id = lab.simulator.event("Freeze", [leader], notice=600, duration_in_seconds=5)
+        words = "2 of 3 members of etcd are needed, 1 would be left: ", f"{down} is down", f"{leader} goes with the event"
+        rehearse(lab, "would wait: ", *words)
+        output = " ".join(lab.respond().split())
+        assert all(one in output for one in words), output
+        assert (lab.simulator.approvals(), cluster.leader()) == ([], leader)
+        assert not any((member.config / FILE).exists() for member in cluster.members.values())
+        writer.until(100)
+    rows.close()
+    lost = writer.lost({int(line) for line in cluster.sql("SELECT number FROM written").split()})
+    print(f"state: patroni: one etcd of three down, event on {leader}: not drained, longest pause {writer.longest_pause():.2f} s", flush=True)
+    assert lost == set()
+    lab.simulator.ask("POST", f"/events/{event_id}/cancel")
+
+
+@pytest.mark.full
+def test_an_etcd_that_goes_down_after_the_drain_holds_the_approval_until_it_is_back(cluster: Cluster, lab: Lab) -> None:
+    standby = cluster.of_role("sync_standby")
+    down = next(name for name in NAMES if name != standby)
+    with_store(cluster, lab)
+    lab.all["respond_policy"] = [{"name": "look first", "drain": True, "approve": "never"}]
+    event_id = lab.simulator.event("Freeze", [standby], notice=600, duration_in_seconds=5)
+    lab.respond(respond_wait=True, code=None, respond_wait_timeout=60)
+    assert lab.phases(standby)[-1] == "drained"
+    lab.all["respond_policy"] = DRAIN_ALL
+    with without_etcd(cluster, down):
+        output = " ".join(lab.respond(code=None).split())
+        assert "2 of 3 members of etcd are needed, 1 would be left: " in output and f"{down} is down" in output, output
+        assert lab.simulator.approvals() == []
+    lab.respond(code=None)
+    until(lambda: bool(lab.respond(code=None)) and lab.simulator.approvals() != [], 120, "an approval")
+    lab.simulator.ask("POST", f"/events/{event_id}/finish")
+    lab.respond(respond_wait=True)
+    assert lab.phases(standby)[-1] == "recovered" and not (cluster.members[standby].config / FILE).exists()
+
+
+@pytest.mark.full
+def test_strict_a_member_that_streams_from_the_standby_is_no_candidate(cluster: Cluster, lab: Lab) -> None:
+    leader, standby = cluster.leader(), cluster.of_role("sync_standby")
+    (third,) = set(NAMES) - {leader, standby}
+    member = cluster.members[third]
+    (member.config / "50-person.yml").write_text(json.dumps({"tags": {"replicatefrom": standby}}))
+    member.ask("/reload", {})
+    cluster.members[leader].ask("/config", {"synchronous_mode_strict": True}, "PATCH")
+    rows = Rows([one.host for one in cluster.members.values()], lab.folder)
+    try:
+        until(lambda: tags(cluster)[third].get("replicatefrom") == standby, 40, "a member that streams from the standby")
+        with Writer(rows.write) as writer:
+            event_id = lab.simulator.event("Freeze", [standby], notice=600, duration_in_seconds=5)
+            output = " ".join(lab.respond(code=None).split())
+            words = f"with {standby} out no member could be the synchronous standby, and synchronous_mode_strict would stop all writes"
+            assert f"{words}: {third}: streams from {standby} (replicatefrom)" in output, output
+            writer.until(100)
+        rows.close()
+        print(f"state: patroni: strict, no other candidate: not drained, longest pause {writer.longest_pause():.2f} s", flush=True)
+        assert lab.simulator.approvals() == [] and cluster.of_role("sync_standby") == standby and writer.longest_pause() < 5
+        lab.simulator.ask("POST", f"/events/{event_id}/cancel")
+        (member.config / "50-person.yml").unlink()
+        member.ask("/reload", {})
+        until(lambda: "replicatefrom" not in tags(cluster)[third], 40, "the tag is gone")
+        cluster.settle()
+        lab.records_folder(standby).rename(lab.folder / "records-before")
+        event = Event(cluster, lab, [standby], 5)
+        event.tell("strict, the synchronous standby stands still for 5 s, drained")
+        assert (event.roles[third], event.lost) == ("sync_standby", set()) and event.phases[standby][-1] == "recovered"
+    finally:
+        cluster.members[cluster.leader()].ask("/config", {"synchronous_mode_strict": None}, "PATCH")
+        (member.config / "50-person.yml").unlink(missing_ok=True)
+        member.ask("/reload", {})
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("leaves", [False, True])
+@pytest.mark.parametrize("failsafe", [False, True])
+def test_what_failsafe_mode_is_worth_is_told(cluster: Cluster, lab: Lab, failsafe: bool, leaves: bool) -> None:
+    """Two etcds stand still for a minute, and in half of the cases the VM of a replica with them."""
+    leader = cluster.leader()
+    (third,) = [name for name, role in cluster.roles().items() if role == "replica"]
+    cluster.members[leader].ask("/config", {"failsafe_mode": failsafe or None}, "PATCH")
+    until(lambda: (cluster.members[leader].ask("/failsafe")[0] == 200) is failsafe, 40, "the leader has taken failsafe_mode")
+    rows = Rows([one.host for one in cluster.members.values()], lab.folder)
+    cluster.sql("TRUNCATE written")
+    with Writer(rows.write) as writer:
+        writer.until(100)
+        with without_etcd(cluster, third, next(name for name in NAMES if name not in (leader, third))):
+            with frozen(cluster.members[third].processes() if leaves else []):
+                time.sleep(60)
+        writer.until(100, 120)
+    rows.close()
+    how = f"failsafe_mode {'on' if failsafe else 'off'}, two etcds of three down for 60 s{', and a replica with its VM' if leaves else ''}"
+    print(f"state: patroni: {how}: longest pause {writer.longest_pause():.2f} s", flush=True)
+    cluster.members[cluster.leader()].ask("/config", {"failsafe_mode": None}, "PATCH")
+    cluster.settle(180)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("seconds", [5, 40])
 @pytest.mark.parametrize("role", ["leader", "sync_standby"])
@@ -219,7 +338,7 @@ def test_a_store_without_quorum_is_told(cluster: Cluster, tmp_path: pathlib.Path
     vm.machine = local_machine(LocalHost().now, lambda words: (1, "", ""))
     method = step("patroni", given={"url": cluster.members[leader].url, "member": leader, "leader_only": True})
     event = {**ABOUT, "resources": [leader], "not_before": "2099-01-01T00:00:00Z"}
-    with frozen([cluster.etcd.pid]):
+    with frozen([etcd.pid for etcd in cluster.etcds.values()]):
         outcome = vm.drain(method, event=event)
     # The request may lie in the store's own queue, so who leads once it runs again is open.
     to = vm.entry("1-patroni")["before"]["to"]

@@ -307,6 +307,7 @@ TYPES = {
     "command": "raw",
     "counts": "raw",
     "mapping": "dict",
+    "options": "dict",
 }
 
 
@@ -320,17 +321,21 @@ def specifications(role: str) -> dict[str, t.Any]:
 def test_ansible_doc_describes_every_drain_method(kind: str) -> None:
     """C(ansible-doc -t role maintenance.azure.drain -e method_NAME), as the method itself says."""
     entry = specifications("drain")[f"method_{kind}"]
-    options = KNOWN_METHODS[kind] or {}
+    _compare(entry, KNOWN_METHODS[kind] or {})
+    assert [one["method"] for one in yaml.safe_load(entry["examples"])["drain_methods"]][0] == kind
+
+
+def _compare(entry: t.Any, options: t.Any) -> None:
     assert list(entry.get("options", {})) == list(options)
     for name, shown in entry.get("options", {}).items():
         about = options[name]
+        _compare(shown, about.get("parts", {}))
         assert shown["type"] == TYPES.get(about["type"], "str"), name
         assert shown.get("required", False) == bool(about.get("required")), name
         assert shown.get("default") == (None if about.get("required") else about.get("default")), name
         assert shown.get("choices", []) == list(about.get("choices") or []), name
         # Messages take their words from here; a class has its own where another system's differ.
         assert shown["description"] and "description" not in about, name
-    assert [one["method"] for one in yaml.safe_load(entry["examples"])["drain_methods"]][0] == kind
 
 
 @pytest.mark.parametrize(("role", "entry", "option"), [

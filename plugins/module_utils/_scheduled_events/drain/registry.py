@@ -58,14 +58,17 @@ def defaults(name: str, system: str = "linux") -> Data:
     return {key: option.default for key, option in methods_of(system)[name].options.items() if option.default is not None}
 
 
-def method_of_unit(unit: str) -> str | None:
-    """Return the name of the method that is for what a systemd unit runs, or None."""
-    return next((method.name for method in METHODS.values() if unit in method.units), None)
+def use_of_unit(unit: str) -> tuple[str, str] | None:
+    """Return the name of the method that is for what a systemd unit runs, and of the option where it is one option's alone; or None."""
+    for method in METHODS.values():
+        if unit in method.units or unit in method.option_units:
+            return method.name, method.option_units.get(unit, "")
+    return None
 
 
 def running_units(services: Services) -> list[str]:
     """Return which units that a method is for run on a VM. Raise ServiceError."""
-    units = [unit for method in METHODS.values() for unit in method.units]
+    units = [unit for method in METHODS.values() for unit in (*method.units, *method.option_units)]
     return [one.name for one in services.states(units) if one.state in service.RAN] if units else []
 
 

@@ -16,6 +16,7 @@ from ..kinds.kind import KindInParts
 from ..kinds.registry import kind_of
 from ..records import reports
 from ..records.matching import acts_elsewhere, is_well_named, match, read_recorded
+from ..settings import catalogue
 from ..settings.configured import Configured, read_configured
 from ..settings.validation import texts_of
 
@@ -35,9 +36,10 @@ def reach_of(name: str, kind: str, entries: Sequence[Configured]) -> Reach:
     method = METHODS.get(kind) or WINDOWS_METHODS.get(kind)
     if entry is None or entry.kind != kind or method is None:
         return {}
-    options = method.options.items()
-    hosts = [value for name, option in options if option.hosts for value in texts_of(entry.given.get(name, option.default) or ())]
-    addresses = [value for name, option in options if option.address for value in texts_of(entry.given.get(name, option.default) or ())]
+    given, options = catalogue.flat(entry.given, catalogue.of_class(method.options))
+    reached = [(about, value) for name, about in options.items() for value in texts_of(given.get(name, about.get("default")) or ())]
+    hosts = [value for about, value in reached if about.get("hosts")]
+    addresses = [value for about, value in reached if about.get("address")]
     found: Reach = {}
     if hosts:
         found["hosts"] = list(dict.fromkeys(hosts))
@@ -56,7 +58,7 @@ def members_of_orders(methods: Any, name_of: Callable[[str], str | None]) -> dic
 # Phases in which a drain is kept as it is recorded, whatever the settings say by now.
 SETTLED = ("drained", "approved", "started")
 # An option that names no host, by its type.
-NOTHING: Values = {"mapping": {}, "texts": [], "text": ""}
+NOTHING: Values = {"mapping": {}, "options": {}, "texts": [], "text": ""}
 
 
 class MethodOrder(Reach):

@@ -60,7 +60,7 @@ def folder_of(kind: str, system: str, folders: Sequence[str], files: Iterable[st
 
 def known_methods(folders: Iterable[str]) -> dict[str, Options | None]:
     """Return the options of each method of the engine and of each folder below these; None where a folder describes none."""
-    known: dict[str, Options | None] = {kind: _of_class(method.options) for kind, method in {**WINDOWS_METHODS, **METHODS}.items()}
+    known: dict[str, Options | None] = {kind: of_class(method.options) for kind, method in {**WINDOWS_METHODS, **METHODS}.items()}
     for folder in map(str, folders):
         for kind in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
             if is_method(os.path.join(folder, kind), "windows"):
@@ -77,15 +77,27 @@ def is_method(folder: str, system: str, files: Iterable[str] = FILES) -> bool:
 def options_of(kind: str, folder: str, system: str = "linux") -> Options | None:
     """Return the options of one method: of the collection's by its name, otherwise what its folder describes; None where it describes none."""
     method = TASKS.get(kind) or methods_of(system).get(kind)
-    return _of_file(os.path.join(folder, "options.yml")) if method is None else _of_class(method.options)
+    return _of_file(os.path.join(folder, "options.yml")) if method is None else of_class(method.options)
 
 
 def description(kind: str, name: str, about: Values) -> str | None:
     """Return what an option must be, in words: as its method says, otherwise as ansible-doc does. Only messages need it: the file is long."""
     entry = {} if about.get("description") else entry_points("drain").get(f"method_{kind}", {})
-    words: str | None = entry["options"][name]["description"] if entry else about.get("description")
+    for part in name.split(".") if entry else ():
+        entry = entry["options"][part]
+    words: str | None = entry["description"] if entry else about.get("description")
     # In the middle of a sentence; HOST:PORT stays as it is.
     return words[0].lower() + words[1:] if entry and words and not words[1].isupper() else words
+
+
+def flat(entry: Values, known: Options) -> tuple[Data, Options]:
+    """Return an entry and what is known of its options, with the parts of an option in its place, as C(option.part)."""
+    given, options = dict(entry), dict(known)
+    for key, about in known.items():
+        if about.get("parts") and entry.get(key) and isinstance(entry[key], Mapping):
+            given.update({f"{key}.{name}": value for name, value in given.pop(key).items()})
+            options.update({f"{key}.{name}": part for name, part in options.pop(key)["parts"].items()})
+    return given, options
 
 
 def defaults_of(kind: str, folder: str) -> Data:
@@ -103,7 +115,8 @@ def unknown_hosts(name: str, value: Any, about: Values, hosts: Sequence[str] | N
     return [f"{name}: the inventory has no host {host[:LONGEST]}{suggestion(host, hosts)}." for host in unknown]
 
 
-def _of_class(options: Mapping[str, Option]) -> Options:
+def of_class(options: Mapping[str, Option]) -> Options:
+    """Return the options of a method's class as those of a folder are described."""
     return {name: _described(option) for name, option in options.items()}
 
 
@@ -113,6 +126,8 @@ def _described(option: Option) -> Data:
         found["default"] = option.default
     if option.choices:
         found["choices"] = list(option.choices)
+    if option.parts:
+        found["parts"] = of_class(option.parts)
     return {**found, **{key: value for key in ("description", "hosts", "address") if (value := getattr(option, key))}}
 
 

@@ -96,6 +96,7 @@ def _options(entry: Values, known: catalogue.Options | None, places: Sequence[st
         return []  # an operator's own method need not describe its options
     if taken := [key for key in known if key in OF_ANY_METHOD]:
         return [f"its options.yml describes {', '.join(taken)}, which an entry of any method may have, and which its files do not get: rename it there."]
+    entry, known = catalogue.flat(entry, known)
     kind, may = str(entry["method"]), f" Options: {', '.join(known) or 'none'}."
     found = [f"there is no option {key}{suggestion(str(key), [*known, *OF_ANY_METHOD])}.{may}" for key in entry if key not in RESERVED and key not in known]
     for key, about in known.items():
@@ -189,6 +190,7 @@ FORMS: Mapping[str, Callable[[Any], bool]] = {
     "wholes": lambda value: _is_list(value) and all(WHOLE.fullmatch(str(item)) for item in value),
     "command": _is_command,
     "counts": lambda value: all(map(_is_whole, value.values())) if isinstance(value, Mapping) else _is_whole(value),
+    "options": lambda value: isinstance(value, Mapping),
     "mapping": lambda value: isinstance(value, Mapping) and all(isinstance(item, str) for item in value.values()),
     "task_file": lambda value: isinstance(value, str) and bool(value),
 }
@@ -226,6 +228,7 @@ def _former(kind: str, given: Values, known: Mapping[str, catalogue.Options | No
     if name is not None and options.get("undo", {}).get("type") == "task_file" and find_task_file(name, places) is None:
         return f"undo: there is no file {name[:LONGEST]} in {', '.join(places)}."
     # What was changed on a host that is gone comes back by no task.
+    given, options = catalogue.flat(given, options)
     unknown = [words for key, about in options.items() if key in given for words in catalogue.unknown_hosts(key, given[key], about, hosts)]
     return f"{unknown[0]} Correct it, or say by_hand: true." if unknown else None
 
@@ -250,4 +253,4 @@ def _fits_undo(value: Any, kind: str) -> bool:
         return isinstance(value, str) and (kind != "task_file" or bool(value))
     if kind == "texts":
         return len(plain_values.texts(value)) == len(plain_values.items(value)) and not isinstance(value, (str, Mapping))
-    return isinstance(value, Mapping) if kind == "mapping" else True
+    return isinstance(value, Mapping) if kind in ("mapping", "options") else True

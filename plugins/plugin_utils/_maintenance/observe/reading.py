@@ -10,7 +10,7 @@ from typing import Any
 from ....module_utils._scheduled_events.core import limits
 from ....module_utils._scheduled_events.core.names import folded
 from ....module_utils._scheduled_events.core.types import Values
-from ....module_utils._scheduled_events.drain.registry import method_of_unit
+from ....module_utils._scheduled_events.drain.registry import use_of_unit
 from ....module_utils._scheduled_events.journal import drain_times, record_schema, transitions
 from ....module_utils._scheduled_events.journal.record_changes import OUTCOMES
 from ..._core import plain_values
@@ -134,7 +134,7 @@ OBSERVED: Mapping[str, Callable[[Any], Any]] = {
     "in_service_why": text,
     "answered_at": timestamps.parse,
     "system": text,
-    "services": lambda value: tuple(unit for unit in dict.fromkeys(texts(value)) if method_of_unit(unit)),
+    "services": lambda value: tuple(unit for unit in dict.fromkeys(texts(value)) if use_of_unit(unit)),
     "leases": lambda value: tuple(lease for item in items(value) if (lease := _lease(item))),
     "drain_times": _drain_times,
     "watcher": lambda value: _watcher(value) if isinstance(value, Mapping) else None,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ....module_utils._scheduled_events.core.types import Data
-from ....module_utils._scheduled_events.drain.registry import method_of_unit
+from ....module_utils._scheduled_events.drain.registry import use_of_unit
 from ....module_utils._scheduled_events.journal.record_schema import file_name
 from ....module_utils._scheduled_events.journal.recorded import Recorded
 from ..._core import plain_values
@@ -176,16 +176,18 @@ def _explained(records: Any) -> bool:
 
 
 def _undrained_services(hosts: Iterable[Host]) -> list[str]:
-    """Return a line for each service that runs on hosts whose settings do not have the drain method that is for it. It decides nothing."""
-    found: dict[str, list[str]] = {}
+    """Return a line for each service that runs on hosts whose settings do not have the drain method, or its option, that is for it. It decides nothing."""
+    found: dict[tuple[str, str, str], list[str]] = {}
     for host in hosts:
         for unit in host.observation.services if host.observation else ():
-            if method_of_unit(unit) not in host.methods:
-                found.setdefault(unit, []).append(host.name)
+            method, option = use_of_unit(unit) or ("", "")
+            # Of an option that is set the settings of the host have left the unit out.
+            if (method in host.methods) == bool(option):
+                found.setdefault((unit, method, option), []).append(host.name)
     return [
-        f"{unit} runs on {some(names, SHOWN_HOSTS)} without drain method {method_of_unit(unit)}, which is for it (docs/stateful.md). "
-        "status_hints: false ends this hint."
-        for unit, names in sorted(found.items())
+        f"{unit} runs on {some(names, SHOWN_HOSTS)} without {f'option {option} of ' if option else ''}drain method {method}, which is for it "
+        "(docs/stateful.md). status_hints: false ends this hint."
+        for (unit, method, option), names in sorted(found.items())
     ]
 
 

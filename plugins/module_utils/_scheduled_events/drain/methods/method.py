@@ -43,8 +43,8 @@ class Option(t.NamedTuple):
     """One option of a method, as drain_methods has it."""
 
     kind: str
-    """text, path, address, texts, whole, wholes, seconds, label, pattern, truth, mode, command, counts, mapping or task_file;
-    see plugin_utils/_drain/settings/validation.py."""
+    """text, path, address, texts, whole, wholes, seconds, label, pattern, truth, mode, command, counts, mapping, options (a mapping
+    of C(parts)) or task_file; see plugin_utils/_drain/settings/validation.py."""
     required: bool = False
     default: t.Any = None
     choices: t.Sequence[str] = ()
@@ -56,6 +56,8 @@ class Option(t.NamedTuple):
     """Whether its items are what another host may have to take over. Of those in a record, the ones that the settings name, too."""
     address: bool = False
     """Whether it is a URL, a HOST:PORT, or a list of such, of a daemon that the method may talk to beside those of its own VM."""
+    parts: t.Mapping[str, t.Any] = {}
+    """The options that a mapping consists of, each an Option; empty where its keys are an operator's own."""
 
 
 class Event(t.NamedTuple):
@@ -189,6 +191,8 @@ class Method(abc.ABC):
     """Whether others wait for the VM even in a pause of seconds, or take it for dead: the default policy drains for a short Freeze, too."""
     units: t.ClassVar[t.Sequence[str]] = ()
     """The systemd units of what it drains: where one runs and the method is not set, status says that there is this method."""
+    option_units: t.ClassVar[t.Mapping[str, str]] = {}
+    """Options by the systemd units that they are for: where one runs and the method is set without that option, status says so."""
     windows_modules: t.ClassVar[t.Sequence[str]] = ()
     """The modules of other collections than ansible.windows that it needs for a Windows host."""
     own_name = ""

@@ -73,6 +73,20 @@ def test_a_good_one_says_what_was_listed_before_it() -> None:
     assert of(OBSERVATION, before=of({**OBSERVATION, "events": listed}))["listed_before"] == listed
 
 
+@pytest.mark.parametrize(
+    ("entry", "left"),
+    [
+        ({"method": "patroni"}, ["etcd.service", "patroni.service"]),
+        ({"method": "patroni", "store": {}}, ["patroni.service"]),
+        ({"method": "patroni", "store": {"kind": "etcd"}}, ["patroni.service"]),
+        ({"method": "none", "store": {"kind": "etcd"}}, ["etcd.service", "patroni.service"]),
+    ],
+)
+def test_a_service_whose_option_is_set_is_left_out(entry: Any, left: list[str]) -> None:
+    given = {"drain_methods": [entry, "text"]}
+    assert of({**OBSERVATION, "services": ["etcd.service", "patroni.service", 5]}, given=given)["observation"]["services"] == left
+
+
 @pytest.mark.parametrize("events", [5, None, "text", {"E1": {}}])
 def test_events_that_are_no_list_stop_no_later_observation(events: Any) -> None:
     """What cannot be read is that VM's failed observation."""

@@ -12,12 +12,13 @@ import typing as t
 
 from ....core.printable_text import printable
 from ....core.types import Values
-from ..method import LONGEST_MESSAGE, MethodError, NotYet
+from ..method import LONGEST_MESSAGE, MethodError, NotYet, is_true
 
 LEADERS = ("leader", "standby_leader")
 SYNCHRONOUS = ("sync_standby", "quorum_standby")
 # Of Patroni 3.0 and before a replica that follows is "running", later "streaming" or, from an archive, "in archive recovery".
-UP = ("running", "streaming", "in archive recovery")
+ARCHIVE = "in archive recovery"
+UP = ("running", "streaming", ARCHIVE)
 # The tag, of no meaning for Patroni, that says in the cluster itself which event a member is drained for.
 OUR_TAG = "maintenance_azure"
 LONGEST_NAME = 80
@@ -32,6 +33,8 @@ class Member(t.NamedTuple):
     lag: int | None
     """Bytes behind the leader; None where it is not known."""
     tags: Values
+    host: str = ""
+    """Of its PostgreSQL."""
 
     @property
     def leads(self) -> bool:
@@ -47,11 +50,11 @@ class Member(t.NamedTuple):
 
     @property
     def may_lead(self) -> bool:
-        return not self.tags.get("nofailover") and self.tags.get("failover_priority") != 0
+        return not _is_never(self.tags, "nofailover", "failover_priority")
 
     @property
     def may_be_synchronous(self) -> bool:
-        return not self.tags.get("nosync") and self.tags.get("sync_priority") != 0
+        return not _is_never(self.tags, "nosync", "sync_priority")
 
     @property
     def is_out(self) -> bool:
@@ -87,6 +90,10 @@ class View(t.NamedTuple):
     def leader(self) -> Member | None:
         return next((one for one in self.members if one.leads), None)
 
+    def has_synchronous_beside(self, me: Member) -> bool:
+        """Return whether another member is synchronous. Of none Patroni says so where PostgreSQL takes any that streams ("*")."""
+        return any(one.is_synchronous and one.is_up for one in self.members if one.name != me.name)
+
 
 class Rules(t.NamedTuple):
     """Who may take over, by the settings and by the cluster's own."""
@@ -103,6 +110,8 @@ class Rules(t.NamedTuple):
     """Whether that is a quorum commit. Patroni 4.0.5 hands over to no member by name then ("Switchover failed"): it chooses by itself."""
     is_strict: bool
     """Whether nothing is written while no standby is synchronous."""
+    is_failsafe: bool
+    """Whether a leader that reaches all members goes on without its store."""
 
 
 def view_of(answer: t.Any) -> View:
@@ -118,8 +127,18 @@ def view_of(answer: t.Any) -> View:
 def _member(given: Values) -> Member:
     lag, tags = given.get("lag"), given.get("tags")
     known = isinstance(lag, int) and not isinstance(lag, bool)
-    name, role, state = (str(given.get(key) or "") for key in ("name", "role", "state"))
-    return Member(name, role, state, lag if known else None, tags if isinstance(tags, t.Mapping) else {})
+    name, role, state, host = (str(given.get(key) or "") for key in ("name", "role", "state", "host"))
+    return Member(name, role, state, lag if known else None, tags if isinstance(tags, t.Mapping) else {}, host)
+
+
+def _is_never(tags: Values, tag: str, priority: str) -> bool:
+    """As Patroni reads them: the tag counts if it is set at all, and else a priority that is not positive, also as a text."""
+    if tags.get(tag) is not None:
+        return bool(tags[tag])
+    try:
+        return int(str(tags.get(priority))) <= 0
+    except ValueError:
+        return False
 
 
 def candidate(view: View, leader: Member, rules: Rules, first: str = "") -> str:
@@ -172,6 +191,37 @@ def _why_not_now(one: Member, rules: Rules) -> str:
     return f"lags {one.lag} bytes behind" if one.lag > rules.longest_lag else ""
 
 
-def left_to_be_synchronous(view: View, without: t.Container[str], rules: Rules) -> list[str]:
-    """Return the members that may be the synchronous standby while those in C(without) are not."""
-    return [one.name for one in view.members if one.name not in without and one.is_up and one.may_be_synchronous and not rules.why_hit(one.name)]
+def is_alone(view: View, me: Member, to: str, rules: Rules) -> bool:
+    """Return whether no other standby may be synchronous once C(to), or who leads already, leads.
+
+    Where all writes would stop then, raise NotYet if time may help, and MethodError if not.
+    """
+    if not rules.is_synchronous:
+        return False
+    leader = to or (view.leader.name if view.leader else "")
+    reasons = {one.shown: _why_not_synchronous(view, one, leader, rules) for one in view.members if one.name not in (me.name, leader)}
+    if any(not why for why, _passes in reasons.values()):
+        return False
+    matters = me.leads or me.is_synchronous
+    if rules.is_strict and (matters or me.may_be_synchronous and not view.has_synchronous_beside(me)):
+        words = "; ".join(f"{name}: {why}" for name, (why, _passes) in reasons.items()) or "it has no other member"
+        said = f"with {me.shown} out no member could be the synchronous standby, and synchronous_mode_strict would stop all writes: {words}"
+        raise (NotYet if any(passes for _why, passes in reasons.values()) else MethodError)(said[:LONGEST_MESSAGE])
+    return matters
+
+
+def _why_not_synchronous(view: View, one: Member, leader: str, rules: Rules) -> tuple[str, bool]:
+    """Return why a member cannot be the synchronous standby of a leader, and whether that may pass."""
+    upstream = str(one.tags.get("replicatefrom") or "")
+    if hit := rules.why_hit(one.name):
+        return hit, False
+    if one.drained_for:
+        return f"drained for event {printable(one.drained_for, LONGEST_NAME)}", True
+    if not one.may_be_synchronous or is_true(one.tags.get("nostream")):
+        return "has the tag nosync or nostream", False
+    # It follows the leader only when that member is in the cluster no more, which takes its whole ttl.
+    if upstream != leader and any(other.name == upstream for other in view.members):
+        return f"streams from {printable(upstream, LONGEST_NAME)} (replicatefrom)", False
+    if one.state == ARCHIVE or not one.is_up:
+        return f"its state is {printable(one.state, LONGEST_NAME) or 'not known'}", True
+    return "", False

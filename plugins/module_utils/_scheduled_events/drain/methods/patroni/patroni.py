@@ -21,7 +21,8 @@ from ....host.machine.machine import Machine
 from ....host.system import seconds_between, utc_text
 from ..method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, event_id_in, is_true, reason_of
 from ..pasted import word
-from .cluster import OUR_TAG, Member, Rules, View, candidate, left_to_be_synchronous, view_of
+from . import store
+from .cluster import OUR_TAG, Member, Rules, View, candidate, is_alone, view_of
 
 # Files are read in the order of their names, and the last one counts.
 FILE = "zzz-maintenance-azure.yml"
@@ -31,6 +32,8 @@ PAUSED = "the cluster is paused (patronictl pause): somebody keeps Patroni from 
 NO_FOLDER = "set config_folder, the folder that Patroni is started with in place of one file, or leader_only: true, which drains no standby"
 # Of POST /switchover: it may have happened, or who may take over has changed. The next look at the cluster tells.
 LOOK_AGAIN = ("switchover status unknown", "leader name does not match", "candidate name does not match with sync_standby")
+MODES = ("synchronous_mode", "synchronous_mode_strict", "standby_cluster", "failsafe_mode")
+FAILSAFE = ". failsafe_mode is on, and does not help: for it the leader must reach all members of Patroni, and one leaves with this VM"
 
 
 class PatroniMethod(Method):
@@ -41,6 +44,7 @@ class PatroniMethod(Method):
     # Commits wait for the synchronous standby, and all writes for the leader.
     short_pause_hurts = True
     units = ("patroni.service",)
+    option_units: t.ClassVar[t.Mapping[str, str]] = dict.fromkeys(("etcd.service", "consul.service", "zookeeper.service"), "store")
     own_name = "member"
     needs_seconds = 60.0
     options: t.ClassVar[t.Mapping[str, Option]] = {
@@ -56,6 +60,7 @@ class PatroniMethod(Method):
         "ca_file": Option("path", default=""),
         "certificate_file": Option("path", default=""),
         "key_file": Option("path", default=""),
+        "store": store.OPTION,
     }
 
     def find(self, machine: Machine, task: Task) -> Data:
@@ -69,6 +74,8 @@ class PatroniMethod(Method):
         file = _file_state(machine, task)
         rules = _rules(task, self._json(machine, task, "/config"))
         self._refuse_access(machine, task)
+        if not task.known and (why := self._why_store_needs_it(machine, task, rules.is_failsafe)):
+            raise why
         # Whether a person has taken a standby out before.
         was_out = me.is_out and not me.leads and not me.drained_for and file == "absent"
         finding: Data = {"member": me.name, "role": me.role, "state": me.state, "out": was_out}
@@ -78,7 +85,12 @@ class PatroniMethod(Method):
             if view.scheduled:
                 raise NotYet(f"a switchover is scheduled for {view.scheduled}; patronictl flush removes it")
             finding["to"] = candidate(view, me, rules)
-        return {**finding, "alone": _is_alone(view, me, finding.get("to", ""), rules, task)}
+        here = "" if task.options["store"] else store.listens_here(self.daemons(machine), ("127.0.0.1", me.host))
+        more = {"strict": rules.is_strict and not _leader_only(task) and not was_out, "failsafe": rules.is_failsafe, "store_here": here}
+        finding.update({key: value for key, value in more.items() if value})
+        # A leader that keeps no tags may be synchronous again.
+        alone = not _leader_only(task) and is_alone(view, me, finding.get("to", ""), rules)
+        return {**finding, "alone": alone}
 
     def would(self, machine: Machine, task: Task) -> str:
         name, to = task.present["member"], task.present.get("to")
@@ -112,7 +124,13 @@ class PatroniMethod(Method):
             me = view.member(me.name)
             if me.leads:
                 return Answer(DRAINING, why or f"{me.shown} still leads")
-        return _how_far(view, me, task)
+        answer = _how_far(view, me, task)
+        if answer.state != DRAINED:
+            return answer
+        needed = self._why_store_needs_it(machine, task, task.known.get("failsafe") is True)
+        here = "" if task.options["store"] else task.known.get("store_here")
+        told = f"{here} listens on this VM: if it is Patroni's store, set option store, so that its majority is asked for" if here else ""
+        return answer._replace(note=" ".join(filter(None, (answer.note, told))) or None, hold=str(needed) if needed else None)
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         changed, file = "", "absent" if _leader_only(task) else _file_state(machine, task, strict=False)
@@ -143,7 +161,9 @@ class PatroniMethod(Method):
             return f"member {finding.get('member')}, out of service already"
         to = f" and hands over to {finding['to']}" if finding.get("to") else ""
         only = " (leader only)" if finding.get("leader_only") is True else ""
-        return f"member {finding.get('member')}, which is {finding.get('role')}{to}{only}"
+        alone = ", without which commits are on the leader alone" if finding.get("alone") is True else ""
+        here = f"; {finding['store_here']} listens on its VM (option store)" if finding.get("store_here") else ""
+        return f"member {finding.get('member')}, which is {finding.get('role')}{to}{only}{alone}{here}"
 
     def _hand_over(self, machine: Machine, task: Task, view: View, me: Member) -> str:
         """Ask for a switchover, on the leader: a replica would only pass it on with its next loop. Return why it has to be looked for, or an empty text."""
@@ -163,6 +183,14 @@ class PatroniMethod(Method):
         if any(words in said.lower() for words in LOOK_AGAIN):
             return said
         raise MethodError(f"Patroni refuses the switchover to {printable(to, LONGEST_ANSWER)}: {said}")
+
+    def _why_store_needs_it(self, machine: Machine, task: Task, failsafe: bool) -> Exception | None:
+        """Return the error to raise where the store would be left without a majority."""
+        try:
+            store.refuse_lost_majority(self.daemons(machine), _daemon(task), task)
+        except (NotYet, MethodError, DaemonError) as error:
+            return type(error)(f"{error}{FAILSAFE if failsafe else ''}")
+        return None
 
     def _reload(self, machine: Machine, task: Task) -> None:
         """Let Patroni read its files now. It does in its next loop: a change of the settings that changes nothing, as null for an unknown key, wakes it."""
@@ -195,11 +223,15 @@ class PatroniMethod(Method):
             raise MethodError(f"GET {path} of Patroni: the answer is no JSON")
 
     def _request(self, machine: Machine, task: Task, method: str, path: str, body: Values | None = None) -> Reply:
-        ca, certificate, key = (str(task.options[name]) for name in ("ca_file", "certificate_file", "key_file"))
-        user, password = str(task.options["username"]), str(task.options["password_file"])
-        daemon = Daemon(str(task.options["url"]), ca_file=ca, certificate_file=certificate, key_file=key, username=user, password_file=password)
+        daemon = _daemon(task)._replace(username=str(task.options["username"]), password_file=str(task.options["password_file"]))
         data = None if body is None else json.dumps(body).encode()
         return self.daemons(machine).request(daemon, method, path, data, {"Content-Type": "application/json"})
+
+
+def _daemon(task: Task) -> Daemon:
+    """Return Patroni with the files of TLS, and without its password, which is for nobody else."""
+    url, ca, certificate, key = (str(task.options[name]) for name in ("url", "ca_file", "certificate_file", "key_file"))
+    return Daemon(url, ca_file=ca, certificate_file=certificate, key_file=key)
 
 
 def _said(reply: Reply) -> str:
@@ -274,24 +306,14 @@ def _rules(task: Task, config: t.Any) -> Rules:
             return ""
         return task.why_not(hosts[name]) if name in hosts else "the option members does not say which host it is, and the event names other VMs, too"
 
-    mode, strict = (config.get(key) if isinstance(config, t.Mapping) else None for key in ("synchronous_mode", "synchronous_mode_strict"))
+    mode, strict, standby, failsafe = (config.get(key) if isinstance(config, t.Mapping) else None for key in MODES)
     longest = int(task.options["maximum_lag"]) * MEBIBYTE
+    # A standby cluster has no commits of its own, and is never synchronous, whatever is set.
+    mode = None if standby else mode
     is_quorum = str(mode).lower() == "quorum"
     is_synchronous = is_quorum or is_true(mode)
-    return Rules([str(one) for one in task.listed("candidates")], why_hit, longest, is_synchronous, is_quorum, is_synchronous and is_true(strict))
-
-
-def _is_alone(view: View, me: Member, to: str, rules: Rules, task: Task) -> bool:
-    """Return whether no other standby may be synchronous. Raise MethodError where all writes would stop then."""
-    if not rules.is_synchronous or _leader_only(task) and not to:
-        return False
-    leader = to or (view.leader.name if view.leader else "")
-    # A leader that keeps no tags may be synchronous again.
-    if _leader_only(task) or left_to_be_synchronous(view, (me.name, leader), rules):
-        return False
-    if rules.is_strict and (me.leads or me.is_synchronous):
-        raise MethodError(f"with {me.shown} out no member could be the synchronous standby, and synchronous_mode_strict would stop all writes")
-    return me.leads or me.is_synchronous
+    is_strict = is_synchronous and is_true(strict)
+    return Rules([str(one) for one in task.listed("candidates")], why_hit, longest, is_synchronous, is_quorum, is_strict, is_true(failsafe))
 
 
 def _how_far(view: View, me: Member, task: Task) -> Answer:
@@ -304,6 +326,8 @@ def _how_far(view: View, me: Member, task: Task) -> Answer:
         return Answer(DRAINING, f"{me.shown} is the synchronous standby until Patroni has taken another one")
     if me.is_synchronous:
         return Answer(DRAINED, note=f"{me.shown} is the synchronous standby and stays it (leader_only): while its VM stands still, nothing is written")
+    if task.known.get("strict") is True and not view.has_synchronous_beside(me):
+        return Answer(DRAINING, "no member is the synchronous standby yet, and with synchronous_mode_strict nothing is written without one")
     alone = task.known.get("alone") is True
     return Answer(DRAINED, note=f"Without {me.shown} no standby is synchronous: commits are on the leader alone until it is back" if alone else None)
 

@@ -66,6 +66,7 @@ LINUX = {
         "ca_file": ("path", False, "", ()),
         "certificate_file": ("path", False, "", ()),
         "key_file": ("path", False, "", ()),
+        "store": ("options", False, {}, ()),
     },
     "redis_sentinel": {
         "master": ("text", False, "mymaster", ()),

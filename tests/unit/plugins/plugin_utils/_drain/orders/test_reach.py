@@ -20,6 +20,7 @@ CLUSTER = {"method": "cluster", "mates": {"a": "db2", "b": "db3"}, "witness": "d
 ENTRY = {"state": "drained", "before": {}, "options": {"mates": {"x": "victim"}, "sentinels": ["169.254.169.254:80"]}}
 RECORD = {"methods": [{"id": "1-cluster", "method": "cluster", **ENTRY}]}
 HOSTS, ADDRESSES = ["db2", "db3", "db9"], ["http://127.0.0.1:8008", "127.0.0.1:26379", "db2:26379"]
+URLS = Option("texts", address=True)
 
 
 class Cluster(NoMethod):
@@ -31,6 +32,7 @@ class Cluster(NoMethod):
         "witness": Option("text", default="", hosts=True),
         "url": Option("text", default="http://127.0.0.1:8008", address=True),
         "sentinels": Option("texts", default=[], address=True),
+        "store": Option("options", default={}, hosts=True, parts={"kind": Option("text"), "urls": URLS, "members": Option("mapping", hosts=True)}),
     }
 
 
@@ -53,6 +55,19 @@ def test_an_undo_does_too_and_nothing_else_when_it_is_not_in_the_settings_any_mo
         assert not {"hosts", "addresses"} & set(order)
     (order,) = undo_orders(RECORD, [{"method": "none"}], [{**CLUSTER, "name": "1-cluster"}], "db1", "linux")
     assert order["hosts"] == HOSTS
+
+
+def test_the_parts_of_an_option_reach_what_they_name() -> None:
+    store = {"kind": "etcd", "urls": ["http://db4:2379"], "members": {"a": "db2", "e": "db4"}}
+    (order,) = drain_orders(RECORD, [{**CLUSTER, "store": store}], [], "db1", "linux")
+    assert (order["hosts"], order["addresses"]) == ([*HOSTS, "db4"], [*ADDRESSES, "http://db4:2379"])
+    # Whatever a record says, the store is that of the settings, and without one there is none.
+    assert order["override"]["store"] == store
+    (order,) = drain_orders(RECORD, [CLUSTER], [], "db1", "linux")
+    assert (order["override"]["store"], order["hosts"]) == ({}, HOSTS)
+    for made_up in ("etcd", ["db9"], {"urls": 5, "members": "db9"}):
+        (order,) = drain_orders({}, [{**CLUSTER, "store": made_up}], [], "db1", "linux")
+        assert "http://db9" not in order["addresses"]
 
 
 def test_what_reaches_nothing_says_nothing() -> None:

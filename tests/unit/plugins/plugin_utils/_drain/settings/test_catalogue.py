@@ -36,8 +36,10 @@ def test_options_of_the_engine_are_described_as_those_of_folders_are() -> None:
         assert set(found) == set(method.options)
         for name, about in found.items():
             assert about["type"] in FORMS and catalogue.description(kind, name, about)
-            assert set(about) <= {"type", "required", "description", "default", "choices", "hosts", "address"}
+            assert set(about) <= {"type", "required", "description", "default", "choices", "hosts", "address", "parts"}
         assert {key: about["default"] for key, about in found.items() if "default" in about} == defaults(kind, system)
+        parts = [(f"{name}.{part}", about) for name, whole in found.items() for part, about in whole.get("parts", {}).items()]
+        assert all(about["type"] in FORMS and catalogue.description(kind, name, about) for name, about in parts)
     assert (catalogue.options_of("probe_file", "") or {})["present_means"]["choices"] == ["in", "out"]
     assert (catalogue.options_of("service", "") or {})["names"]["required"] is True
 

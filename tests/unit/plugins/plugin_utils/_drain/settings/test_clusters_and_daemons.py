@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.method_orders import drain_orders
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.validation import problems
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.validation import problems, wrong_former
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.interface.asking import AskingMethod
 
 
@@ -98,3 +98,33 @@ def test_an_address_of_a_method_of_ones_own_needs_no_default(tmp_path: pathlib.P
     found = problems([{"method": "balancer", "at": given}], [], "linux", ["", str(tmp_path / "own")])
     words = f"{LIKE} HOST:PORT or http://HOST:PORT, without user, path or query."
     assert found == [f"drain_methods, entry 1 (balancer): at: {one!r} {words}" for one in wrong]
+
+
+STORE = {"kind": "etcd", "urls": ["http://10.0.0.1:2379", "10.0.0.2:2379"], "members": {"etcd1": "db1"}}
+
+
+@pytest.mark.parametrize(
+    ("store", "words"),
+    [
+        ({}, None),
+        (STORE, None),
+        ({"kind": "zookeeper", "urls": ["db1:2181"]}, None),
+        ("etcd", "store is wrong: etcd. It must be: "),
+        ({**STORE, "url": "x"}, "there is no option store.url (did you mean store.urls?)."),
+        ({**STORE, "kind": "raft"}, "store.kind is wrong: raft. It must be: "),
+        ({**STORE, "urls": []}, "store.urls is wrong: []. It must be: "),
+        ({**STORE, "urls": ["http://me:hunter2@10.0.0.1:2379"]}, "store.urls: '10.0.0.1:2379' is no address of a daemon; it must be like HOST:PORT"),
+        ({**STORE, "members": {"etcd1": "db9"}}, "store.members: the inventory has no host db9"),
+        ({**STORE, "members": ["etcd1"]}, "store.members is wrong: ['etcd1']. It must be: "),
+        ({"urls": ["10.0.0.1:2379"]}, "store.kind is missing: "),
+    ],
+)
+def test_a_store_is_checked_part_by_part(store: Any, words: str | None) -> None:
+    found = problems([{"method": "patroni", "store": store}], [], "linux", hosts=["db1", "db2"])
+    assert [words is not None and words in one and "hunter2" not in one for one in found] == [True] * (words is not None), found
+
+
+def test_of_a_former_entry_too() -> None:
+    entry = {"method": "patroni", "store": {**STORE, "members": {"etcd1": "db9"}}}
+    (words,) = wrong_former([entry], [], [], ["db1"]).values()
+    assert "store.members: the inventory has no host db9" in words

@@ -25,7 +25,8 @@ def test_the_methods_whose_options_name_hosts() -> None:
     known = catalogue.known_methods([FOLDER])
     found = {(kind, name) for kind, options in known.items() for name, about in (options or {}).items() if about.get("hosts")}
     methods = {(kind, "members") for kind in ("galera", "pacemaker", "patroni", "redis_sentinel")}
-    assert found == {("haproxy", "balancers"), ("wsfc", "replicas"), *methods}
+    # The members of a store are a part of it.
+    assert found == {("haproxy", "balancers"), ("wsfc", "replicas"), ("patroni", "store"), *methods}
     every = [(kind, name, about) for kind, options in known.items() for name, about in (options or {}).items()]
     described = [(kind, name) for kind, name, about in every if "inventory host" in str(catalogue.description(kind, name, about))]
     assert found == set(described), "each option that is described as hosts of the inventory is checked as such"

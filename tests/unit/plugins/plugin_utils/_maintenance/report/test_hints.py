@@ -39,6 +39,12 @@ def test_what_no_method_is_for_is_not_shown(made_up: Any) -> None:
     assert hints(vm("vm1", methods=(), services=made_up)) == []
 
 
+def test_a_service_of_an_option_is_named_beside_its_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ServiceMethod, "option_units", {"store.service": "store"})
+    words = "store.service runs on vm1 without option store of drain method service, which is for it (docs/stateful.md). status_hints: false ends this hint."
+    assert hints(vm("vm1", methods=("service",), services=["store.service"]), vm("vm2", methods=(), services=["store.service"])) == [words]
+
+
 def test_a_vm_that_says_it_often_is_named_once() -> None:
     assert hints(vm("vm1", methods=(), services=["db.service"] * 9)) == [HINT.format("vm1")]
 

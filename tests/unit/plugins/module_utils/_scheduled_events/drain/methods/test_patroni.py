@@ -11,6 +11,7 @@ import json
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Event, Task, reason_of
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.patroni.cluster import Member
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.patroni.patroni import FILE, PAUSED, PatroniMethod
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import defaults
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import CommandResult
@@ -61,8 +62,21 @@ class Patroni:
         self.more, self.status = {}, {"patroni": {"version": "4.0.5", "scope": "orders", "name": "pg1"}}
         self.reloads = True
         """Whether it takes its tags at once, and the leader another standby."""
+        self.store, self.listening, self.tried, self.own_host = None, set(), [], ""
+        """What answers at the addresses of a store, and what listens besides."""
+
+    def exchange(self, daemon, data, is_complete):
+        if self.store and daemon.url in self.store.urls:
+            return self.store.exchange(daemon, data)
+        self.tried.append(daemon.url)
+        if daemon.url not in self.listening:
+            raise DaemonError(f"{daemon.url}: Connection refused")
+        assert (data, is_complete(b""), daemon.seconds) == (b"", True, 1.0)
+        return b""
 
     def request(self, daemon, method, path, body=None, headers=None):
+        if self.store and daemon.url in self.store.urls:
+            return self.store.request(daemon, method, path, body)
         self.daemons.append(daemon)
         if self.away:
             raise DaemonError(self.away)
@@ -93,6 +107,8 @@ class Patroni:
         for name, role in self.roles.items():
             one = {"name": name, "role": role, "state": self.states[name], "api_url": f"http://{name}:8008/patroni", "timeline": 1}
             one["tags"] = self.tags[name]
+            if name == "pg1" and self.own_host:
+                one["host"] = self.own_host
             members.append({**one, "lag": self.lags[name]} if name in self.lags else one)
         return {"members": members, **self.more}
 
@@ -418,7 +434,7 @@ def test_in_strict_mode_the_last_synchronous_standby_stays(scene, leads):
     scene.patroni.config["synchronous_mode_strict"] = True
     scene.patroni.tags["pg3"] = {"nosync": True}
     words = "1-patroni: with pg1 out no member could be the synchronous standby, and synchronous_mode_strict would stop all writes"
-    assert scene.refused() == ("failed", words)
+    assert scene.refused() == ("failed", f"{words}: pg3: has the tag nosync or nostream")
 
 
 def test_in_strict_mode_an_asynchronous_replica_may_go(scene):
@@ -427,6 +443,81 @@ def test_in_strict_mode_an_asynchronous_replica_may_go(scene):
     scene.patroni.lags = {"pg1": 0, "pg3": 0}
     scene.patroni.tags["pg3"] = {"nosync": True}
     assert scene.drain()[:2] == ("drained", None) and scene.patroni.asked == OUT
+
+
+NO_CANDIDATE = [
+    ({"replicatefrom": "pg1"}, "running", "failed", "streams from pg1 (replicatefrom)"),
+    ({"nostream": True}, "running", "failed", "has the tag nosync or nostream"),
+    ({"sync_priority": "0"}, "running", "failed", "has the tag nosync or nostream"),
+    ({}, "in archive recovery", "draining", "its state is in archive recovery"),
+    ({}, "start failed", "draining", "its state is start failed"),
+    ({"nosync": True, "maintenance_azure": OTHER}, "running", "draining", f"drained for event {OTHER}"),
+]
+
+
+@pytest.mark.parametrize("tags,state,answer,why", NO_CANDIDATE)
+def test_who_cannot_be_synchronous_in_time_counts_for_nothing(scene, tags, state, answer, why):
+    scene.standby()
+    scene.patroni.tags["pg3"], scene.patroni.states["pg3"] = tags, state
+    scene.patroni.config["synchronous_mode_strict"] = True
+    found = scene.refused()
+    assert found[0] == answer and found[1].endswith(f"synchronous_mode_strict would stop all writes: pg3: {why}")
+    # Not strict it goes, and people are told, in the finding and beside the answer.
+    scene.patroni.config["synchronous_mode_strict"] = False
+    outcome = scene.drain()
+    assert (outcome.state, outcome.warning) == ("drained", "Without pg1 no standby is synchronous: commits are on the leader alone until it is back")
+    finding = scene.vm.entry("1-patroni")["before"]
+    assert PatroniMethod().shown(finding) == "member pg1, which is sync_standby, without which commits are on the leader alone"
+
+
+def test_who_streams_from_the_leader_that_comes_may_be_synchronous(scene):
+    scene.patroni.config["synchronous_mode_strict"] = True
+    scene.patroni.tags["pg3"] = {"replicatefrom": "pg2"}
+    assert scene.drain()[:2] == ("draining", NONE_YET) and scene.vm.entry("1-patroni")["before"]["to"] == "pg2"
+    # One whose upstream is in the cluster no more follows the leader.
+    scene.patroni.tags["pg3"] = {"replicatefrom": "pg9"}
+    scene.patroni.roles["pg3"] = "sync_standby"
+    assert scene.drain()[:2] == ("drained", None)
+
+
+NONE_YET = "no member is the synchronous standby yet, and with synchronous_mode_strict nothing is written without one"
+
+
+def test_in_strict_mode_it_is_drained_when_another_one_is_synchronous(scene):
+    scene.patroni.config["synchronous_mode_strict"] = True
+    assert scene.drain()[:2] == ("draining", NONE_YET) and scene.patroni.asked == [*OUT, SWITCH]
+    scene.patroni.roles["pg3"] = "sync_standby"
+    assert scene.drain()[:2] == ("drained", None)
+    # It is down by the approval.
+    scene.patroni.states["pg3"] = "stopped"
+    assert scene.drain(verify=True)[:2] == ("draining", NONE_YET) and scene.patroni.asked == [*OUT, SWITCH]
+
+
+def test_in_strict_mode_one_that_is_called_a_replica_may_be_the_synchronous_one(scene):
+    scene.patroni.config["synchronous_mode_strict"] = True
+    scene.patroni.roles, scene.patroni.lags = {"pg1": "replica", "pg2": "leader", "pg3": "replica"}, {"pg1": 0, "pg3": 0}
+    scene.patroni.tags["pg3"] = {"replicatefrom": "pg1"}
+    assert scene.refused()[0] == "failed"
+    # Not where a person has taken it out: nothing waits for that one.
+    scene.patroni.tags["pg1"] = {"nofailover": True, "nosync": True}
+    assert scene.drain()[:2] == ("drained", None)
+
+
+@pytest.mark.parametrize("tags,leads", [
+    ({"nofailover": False, "failover_priority": 0}, True), ({"failover_priority": "0"}, False), ({"failover_priority": -3}, False),
+    ({"failover_priority": "1"}, True), ({"failover_priority": "x"}, True), ({"failover_priority": None}, True), ({"nofailover": "false"}, False),
+])  # fmt: skip
+def test_priorities_are_read_as_patroni_reads_them(tags, leads):
+    of_sync = {name.replace("nofailover", "nosync").replace("failover", "sync"): value for name, value in tags.items()}
+    one = Member("pg2", "replica", "running", 0, {**tags, **of_sync})
+    assert (one.may_lead, one.may_be_synchronous, one.is_out) == (leads, leads, not leads)
+
+
+def test_a_standby_cluster_hands_over_whatever_mode_is_set(scene):
+    scene.patroni.config.update(standby_cluster={"host": "10.9.0.1"}, synchronous_mode_strict=True)
+    scene.patroni.roles, scene.patroni.status["role"] = {"pg1": "standby_leader", "pg2": "replica", "pg3": "replica"}, "standby_leader"
+    assert scene.drain()[:2] == ("drained", None) and scene.patroni.asked == [*OUT, SWITCH]
+    assert scene.vm.entry("1-patroni")["before"]["alone"] is False
 
 
 def test_leader_only_leaves_a_standby_and_says_what_that_means(scene):
