@@ -179,9 +179,9 @@ def _left(machine: Machine, task: Task) -> _Left:
 
 
 def _few(kind: str, vhost: int, name: int, left: int, voters: int, *missing: str) -> _Few:
-    shown = " in vhost ".join(f"'{printable(_text(number), LONGEST_NAME)}'" for number in (name, vhost))
+    names = " in vhost ".join(f"'{printable(_text(number), LONGEST_NAME)}'" for number in (name, vhost))
     return _Few(
-        kind, f"{'stream' if kind == STREAM else 'queue'} {shown} ({left} of {voters} replicas left)", [printable(one, LONGEST_NAME) for one in missing]
+        kind, f"{'stream' if kind == STREAM else 'queue'} {names} ({left} of {voters} replicas left)", [printable(one, LONGEST_NAME) for one in missing]
     )
 
 
