@@ -171,10 +171,9 @@ def _left(machine: Machine, task: Task) -> _Left:
         if _ignores(task):
             return _Left(0, 0, [])
         raise
-    few, counts = answer.get("few"), [answer.get(key) for key in ("classic", "durable")]
     try:
-        return _Left(*map(int, counts), [_few(*one) for one in few])  # type: ignore[arg-type, union-attr]
-    except (TypeError, ValueError, OverflowError, AttributeError):
+        return _Left(int(answer["classic"]), int(answer["durable"]), [_few(*one) for one in answer["few"]])
+    except (LookupError, TypeError, ValueError, OverflowError, AttributeError):
         raise MethodError(f"RabbitMQ does not say what would be left without its node: {printable(answer, LONGEST_NAME)}")
 
 
