@@ -118,12 +118,12 @@ class RabbitMQMethod(Method):
     def check(self, machine: Machine, task: Task) -> Answer:
         try:
             node = _status(machine, task)
+            few = _left(machine, task).few if node.maintenance and not _ignores(task) else []
         except _Down as down:
             # Found running, and stopped since: by a method that follows, or by a person.
             return Answer(DRAINED, note=str(down)) if down.ended else Answer(DRAINING, str(down))
         if not node.maintenance:
             return Answer(LOST, f"{node.name} is not in maintenance mode")
-        few = [] if _ignores(task) else _left(machine, task).few
         hold = f"{_would_lose([one.shown for one in few], node)}: {_not_up(few)}"[:LONGEST_MESSAGE] if few else None
         if node.connections:
             return Answer(DRAINING, f"{node.connections} client connection(s) of {node.name} not closed yet", hold=hold)

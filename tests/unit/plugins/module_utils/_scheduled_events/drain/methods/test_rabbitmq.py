@@ -475,10 +475,11 @@ def test_connections_that_are_left_are_waited_for(vm, rabbit):
     assert vm.drain(mq()).state == "drained" and len(rabbit.acts()) == 1
 
 
+@pytest.mark.parametrize("question", ["status", "eval"])
 @pytest.mark.parametrize("answer,state", [(ENDED, "drained"), (STARTING, "draining"), (WRONG_COOKIE, "failed")])
-def test_one_that_was_stopped_since_is_drained_and_one_that_cannot_be_asked_is_not(vm, rabbit, answer, state):
+def test_one_that_was_stopped_since_is_drained_and_one_that_cannot_be_asked_is_not(vm, rabbit, answer, state, question):
     vm.drain(mq())
-    rabbit.answers["status"] = answer
+    rabbit.answers[question] = answer
     outcome = vm.drain(mq())
     assert outcome.state == state
     assert ("not running at all" in (outcome.warning or "")) is (state == "drained")
