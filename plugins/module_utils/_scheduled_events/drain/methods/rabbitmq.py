@@ -165,23 +165,26 @@ def _ignores(task: Task) -> bool:
 
 def _left(machine: Machine, task: Task) -> _Left:
     try:
-        answer = _asked(machine, task, "rabbitmqctl", "eval", LEFT)
+        return _read_left(_asked(machine, task, "rabbitmqctl", "eval", LEFT))
     except MethodError:
         # A version that answers otherwise must not keep a person from what the option says.
         if _ignores(task):
             return _Left(0, 0, [])
         raise
+
+
+def _read_left(answer: Values) -> _Left:
     try:
-        return _Left(int(answer["classic"]), int(answer["durable"]), [_few(*one) for one in answer["few"]])
+        value = answer["value"]
+        return _Left(int(value["classic"]), int(value["durable"]), [_few(*one) for one in value["few"]])
     except (LookupError, TypeError, ValueError, OverflowError, AttributeError):
         raise MethodError(f"RabbitMQ does not say what would be left without its node: {printable(answer, LONGEST_NAME)}")
 
 
 def _few(kind: str, vhost: int, name: int, left: int, voters: int, *missing: str) -> _Few:
     names = " in vhost ".join(f"'{printable(_text(number), LONGEST_NAME)}'" for number in (name, vhost))
-    return _Few(
-        kind, f"{'stream' if kind == STREAM else 'queue'} {names} ({left} of {voters} replicas left)", [printable(one, LONGEST_NAME) for one in missing]
-    )
+    shown = f"{'stream' if kind == STREAM else 'queue'} {names} ({left} of {voters} replicas left)"
+    return _Few(kind, shown, [printable(one, LONGEST_NAME) for one in missing])
 
 
 def _text(number: int) -> str:

@@ -133,7 +133,8 @@ class FakeRabbit:
         return IN_MAINTENANCE if "r1@host" in self.maintenance else self.critical
 
     def eval(self):
-        return CommandResult(0, json.dumps({"classic": len(self.classic), "durable": sum(self.classic), "few": self.few}), "")
+        value = {"classic": len(self.classic), "durable": sum(self.classic), "few": self.few}
+        return CommandResult(0, json.dumps({"node": "r1@host", "result": "ok", "value": value}), "")
 
     def drain(self):
         self.on_drain()
@@ -264,11 +265,11 @@ def test_classic_queues_that_are_not_durable_lose_nothing_that_was_confirmed(vm,
     "answer,words",
     [
         (CommandResult(0, "{}", ""), "RabbitMQ does not say what would be left without its node: {}"),
-        (CommandResult(0, '{"classic":0,"durable":0,"few":"all"}', ""), "does not say what would be left"),
-        (CommandResult(0, '{"classic":0,"durable":0,"few":[["rabbit_stream_queue",-1,2,3,4]]}', ""), "does not say what would be left"),
-        (CommandResult(0, '{"classic":0,"durable":0,"few":[["rabbit_stream_queue","a","b",3,4]]}', ""), "does not say what would be left"),
-        (CommandResult(0, '{"classic":0,"durable":0,"few":[[1]]}', ""), "does not say what would be left"),
-        (CommandResult(0, '{"classic":[],"durable":0,"few":[]}', ""), "does not say what would be left"),
+        (CommandResult(0, '{"value":{"classic":0,"durable":0,"few":"all"}}', ""), "does not say what would be left"),
+        (CommandResult(0, '{"value":{"classic":0,"durable":0,"few":[["rabbit_stream_queue",-1,2,3,4]]}}', ""), "does not say what would be left"),
+        (CommandResult(0, '{"value":{"classic":0,"durable":0,"few":[["rabbit_stream_queue","a","b",3,4]]}}', ""), "does not say what would be left"),
+        (CommandResult(0, '{"value":{"classic":0,"durable":0,"few":[[1]]}}', ""), "does not say what would be left"),
+        (CommandResult(0, '{"value":{"classic":[],"durable":0,"few":[]}}', ""), "does not say what would be left"),
         (CommandResult(0, "nonsense", ""), "the answer of rabbitmqctl eval is not understood: nonsense"),
         (CommandResult(70, "", "Error:\nundefined function rabbit_amqqueue:list/0"), "RabbitMQ: eval ended with exit code 70: Error: undefined function"),
         (CommandResult(124, "", ""), "RabbitMQ: eval was ended after 30 s"),
@@ -283,6 +284,8 @@ def test_what_is_not_said_is_no_yes(vm, rabbit, answer, words):
 def test_a_version_that_does_not_know_the_question_can_be_drained_with_the_option(vm, rabbit):
     rabbit.answers["eval"] = CommandResult(70, "", "Error:\nundefined function")
     assert vm.drain(mq()).state == "failed" and vm.drain(mq(quorum_critical="ignore")).state == "drained"
+    rabbit.answers["eval"] = CommandResult(0, '{"value":{}}', "")
+    assert vm.drain(mq(quorum_critical="ignore"))[:2] == ("drained", None)
 
 
 def test_a_node_goes_into_maintenance_mode_and_comes_back(vm, rabbit):
