@@ -175,7 +175,7 @@ def _left(machine: Machine, task: Task) -> _Left:
 
 def _read_left(answer: Values) -> _Left:
     try:
-        value = answer["value"]
+        value = answer.get("value", answer)
         return _Left(int(value["classic"]), int(value["durable"]), [_few(*one) for one in value["few"]])
     except (LookupError, TypeError, ValueError, OverflowError, AttributeError):
         raise MethodError(f"RabbitMQ does not say what would be left without its node: {printable(answer, LONGEST_NAME)}")
