@@ -189,11 +189,12 @@ def _needed(node: _Node, machine: Machine, task: Task) -> _Needed:
     too = f" and {', '.join(hit)}, which the event hits, too" if hit else ""
     if unnamed:
         more = f" and {len(unnamed) - SHOWN_NODES} more" if len(unnamed) > SHOWN_NODES else ""
-        too += f" and {', '.join(unnamed[:SHOWN_NODES])}{more}, which option members does not name once each while the event names other VMs, too"
-    needed = f"option minimum_nodes is {minimum}" if minimum else "which is no majority; add a node or garbd, or set minimum_nodes"
+        too += f" and {', '.join(unnamed[:SHOWN_NODES])}{more}, which option members does not name"
+    needed = f"option minimum_nodes is {minimum}" if minimum else "which is no majority"
     words = f"without {node.name}{too}, {max(left, 0)} of {node.size} nodes would be left, {needed}"
     if unnamed:
-        return _Needed(f"{words}. Name each node and arbitrator in members"[:LONGEST_MESSAGE])
+        return _Needed(f"{words}. The event names several VMs: name each node and arbitrator in members, once"[:LONGEST_MESSAGE])
+    words += "" if minimum else "; add a node or garbd, or set minimum_nodes"
     if len(_members(task)) > node.size:
         return _Needed(f"{words}. Of its {len(_members(task))} members only {node.size} are in the cluster now"[:LONGEST_MESSAGE], may_change=True)
     return _Needed(words[:LONGEST_MESSAGE])
@@ -220,7 +221,7 @@ def _gone_too(node: _Node, machine: Machine, task: Task) -> tuple[list[str], lis
     for name in voters:
         host = hosts.pop(name, None)
         if host is None:
-            unnamed.append(name)
+            unnamed.append(f"another {name}" if name in _members(task) else name)
         elif task.why_not(host):
             hit.append(name)
     return hit, unnamed
