@@ -89,6 +89,12 @@ def test_check_mode_changes_nothing(controller: Controller) -> None:
 def test_installed_twice(controller: Controller) -> None:
     assert SECRET not in watch(controller, "-vvv", watch_figures_folder=FIGURES, **TOLD)
     assert guest(f"stat -c '%U %G %a' {FIGURES}") == "root azure-maintenance 775"
+    settings = "/etc/azure-maintenance-watch/watch.json"
+    assert guest(f"stat -c '%U %G %a' {settings}") == "root azure-maintenance 640"
+    # As versions before 2.7.0 have left it.
+    guest(f"chown root:root {settings}; chmod 0644 {settings}")
+    watch(controller, watch_figures_folder=FIGURES, **TOLD)
+    assert guest(f"stat -c '%U %G %a' {settings}") == "root azure-maintenance 640"
     assert "changed=0" in watch(controller, watch_figures_folder=FIGURES, **TOLD)
     assert "changed=0" in watch(controller, "--check", "--diff", watch_figures_folder=FIGURES, **TOLD)
 

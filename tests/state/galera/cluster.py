@@ -187,6 +187,24 @@ class Cluster:
             self.kill(node)
 
 
+class Arbitrator:
+    """garbd, which votes and has no rows: the VM of its address. It leaves as a VM does that is gone at once."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def __enter__(self) -> Arbitrator:
+        size = self._cluster.size("n1")
+        words = ["garbd", "--group=orders", "--address=gcomm://127.0.0.11,127.0.0.12", "--options=gmcast.listen_addr=tcp://127.0.0.14:4567"]
+        self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        until(lambda: self._cluster.size("n1") == size + 1, "the arbitrator votes")
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._process.kill()
+        self._process.wait(30)
+
+
 class Client:
     """Writes on one node, each row a transaction of its own, and goes to the next after an error, if it may."""
 

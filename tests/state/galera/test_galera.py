@@ -17,7 +17,7 @@ import time
 import typing as t
 
 import pytest
-from galera.cluster import NODES, Client, Cluster, socket, unit, until
+from galera.cluster import NODES, Arbitrator, Client, Cluster, socket, unit, until
 from impact import Impact, freeze, thaw
 from lab.lab import Lab
 from rehearsal import rehearse
@@ -132,6 +132,35 @@ def test_the_last_majority_is_not_broken(cluster: Cluster, lab: Lab) -> None:
     writers.verdict("two nodes of three left: the drain is refused")
 
 
+def test_an_arbitrator_that_the_event_hits_too_is_missed(cluster: Cluster, lab: Lab) -> None:
+    """Two nodes and garbd, whose VM the event names beside that of n1: n2 alone would have no majority."""
+    cluster.stop("n3")
+    lab.hosts["vm3"]["drain_methods"] = [{"method": "none"}]
+    entry = lab.hosts["vm1"]["drain_methods"][0]
+    with Arbitrator(cluster), Writers(cluster) as writers:
+        assert "garb" in cluster.ask("n2", "SELECT node_name FROM mysql.wsrep_cluster_members").split()
+        for members, words in (
+            (
+                {"n1": "vm1", "n2": "vm2"},
+                "without n1 and garb, which option members does not name, 1 of 3 nodes would be left, which is no majority. The event names",
+            ),
+            ({"n1": "vm1", "n2": "vm2", "garb": "vm3"}, "without n1 and garb, which the event hits, too, 1 of 3 nodes would be left, which is no majority"),
+        ):
+            entry["members"] = members
+            event_id = lab.simulator.event("Reboot", ["vm1", "vm3"], notice=600)
+            output = whole(lab.respond(code=None))
+            assert words in output and lab.simulator.approvals() == [], output
+            assert cluster.in_step("n1") and cluster.status("n1")["wsrep_reject_queries"] == "NONE" and cluster.size("n2") == 3
+            lab.simulator.ask("POST", f"/events/{event_id}/cancel")
+        writers.until(20)
+        assert writers.other.errors == {} and writers.hit.errors == {}
+    # The nodes that are left wait until they have given it up.
+    until(lambda: cluster.size("n1") == 2, "the arbitrator is given up")
+    cluster.start("n3")
+    until(lambda: cluster.in_step("n3"), "n3 is back")
+    writers.verdict("an event that names the VMs of a node and of garbd, which members names or not: the drain is refused")
+
+
 # --- before a release ----------------------------------------------------------------------------------------------------------
 
 
@@ -220,6 +249,38 @@ def kill_when(lab: Lab, seen: t.Callable[[], bool]) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+@pytest.mark.full
+def test_with_an_arbitrator_one_of_two_nodes_may_go(cluster: Cluster, lab: Lab) -> None:
+    cluster.stop("n3")
+    lab.hosts["vm1"]["drain_methods"][0]["members"] = {"n1": "vm1", "n2": "vm2", "garb": "vm3"}
+    with Arbitrator(cluster), Writers(cluster) as writers:
+        event_id = lab.simulator.event("Freeze", ["vm1"], notice=300, duration_in_seconds=5)
+        with frozen(cluster, lab, event_id, 5):
+            lab.respond(respond_wait=True)
+        writers.until(20)
+        assert writers.other.errors == {} and cluster.in_step("n1")
+    until(lambda: cluster.size("n1") == 2, "the arbitrator is given up")
+    cluster.start("n3")
+    until(lambda: cluster.in_step("n3"), "n3 is back")
+    writers.verdict("two nodes and garbd, an event of one node's VM")
+
+
+@pytest.mark.full
+def test_one_that_stands_still_does_not_count(cluster: Cluster, lab: Lab) -> None:
+    """Until it is given up, after some six seconds, the others say that they are three."""
+    held = cluster.processes_of("n3")
+    lab.simulator.event("Reboot", ["vm1"], notice=600)
+    freeze(held)
+    try:
+        output = whole(lab.respond(code=None))
+        assert "without n1, 1 of 2 nodes would be left" in output and "Of its 3 members only 2 are in the cluster now" in output, output
+        assert lab.simulator.approvals() == [] and cluster.processes_of("n1") and cluster.status("n1")["wsrep_reject_queries"] == "NONE"
+    finally:
+        thaw(held)
+    until(lambda: cluster.in_step("n3") and cluster.size("n1") == 3, "n3 is back")
+    print("state: galera: a node that stands still and is not given up yet: the drain waits", flush=True)
 
 
 @pytest.mark.full

@@ -111,6 +111,22 @@ class Cluster:
         until(self._declared, "a queue is declared anew")
         until(lambda: self.leader() == NODES[0] and len(self.online()) == 3, "the queue has its leader on the first node and three replicas")
 
+    def declare(self, queue: str, kind: str, node: str = NODES[0]) -> None:
+        """Declare an empty durable queue of a type beside the others, or end one that is there."""
+        with self.connected(node) as connection:
+            channel = connection.channel()
+            channel.queue_delete(queue)
+            channel.queue_declare(queue, durable=True, arguments={"x-queue-type": kind})
+
+    def delete(self, queue: str, node: str = NODES[0]) -> None:
+        with self.connected(node) as connection:
+            connection.channel().queue_delete(queue)
+
+    def replicas(self, stream: str, node: str = NODES[0]) -> int:
+        """How many replicas of a stream run."""
+        answer = json.loads(run("rabbitmqctl", "-n", node, "list_queues", "name", "online", "--formatter", "json"))
+        return next(len(one["online"]) for one in answer if one["name"] == stream)
+
     def _declared(self) -> bool:
         """Declare the queue anew. Return whether RabbitMQ did: right after a start it may say INTERNAL_ERROR."""
         try:
@@ -171,8 +187,8 @@ class Cluster:
 class Publisher:
     """Publishes on one node with confirms, and goes to the next after an error."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster, self._place = cluster, 0
+    def __init__(self, cluster: Cluster, queue: str = QUEUE) -> None:
+        self._cluster, self._place, self._queue = cluster, 0, queue
         self._connection: t.Any = None
 
     def __call__(self, number: int) -> None:
@@ -182,7 +198,7 @@ class Publisher:
                 self._channel = self._connection.channel()
                 self._channel.confirm_delivery()
             # Returns when a majority of the replicas has it, and raises an exception otherwise.
-            self._channel.basic_publish("", QUEUE, str(number).encode(), pika.BasicProperties(delivery_mode=2), mandatory=True)
+            self._channel.basic_publish("", self._queue, str(number).encode(), pika.BasicProperties(delivery_mode=2), mandatory=True)
         except Exception:
             self._place += 1
             self._connection = None

@@ -16,7 +16,7 @@ import typing as t
 import pytest
 from impact import Impact, freeze, thaw
 from lab.lab import Lab
-from rabbitmq.cluster import NODES, Cluster, Publisher, until
+from rabbitmq.cluster import NODES, QUEUE, Cluster, Publisher, until
 from rehearsal import rehearse
 from writer import Writer
 
@@ -113,6 +113,30 @@ def test_two_of_three_are_never_out(cluster: Cluster, lab: Lab) -> None:
     verdict("two of three asked for: the second is held", writer, cluster)
 
 
+def test_a_stream_keeps_its_majority(cluster: Cluster, lab: Lab) -> None:
+    """A stream of three with one replica down: nothing but it, because a quorum queue is asked for already."""
+    cluster.delete(QUEUE)
+    cluster.declare("log", "stream")
+    cluster.declare("post", "classic")
+    until(lambda: cluster.replicas("log") == 3, "the stream has three replicas")
+    rehearse(
+        lab, "1 classic queue(s) of r1@host stand still until it is back; what is published to the 1 durable one(s) without mandatory is confirmed and dropped"
+    )
+    cluster.kill("r3@host")
+    with Writer(Publisher(cluster, "log")) as writer:
+        writer.until(20)
+        lab.simulator.event("Reboot", ["vm1"], notice=600)
+        output = whole(lab.respond(code=None))
+        reason = "stream 'log' in vhost '/' (1 of 3 replicas left) would lose quorum without r1@host: r3@host does not run"
+        assert reason in output and lab.simulator.approvals() == [], output
+        assert cluster.in_maintenance() == set()
+        writer.until(20)
+    assert writer.errors == {}
+    print(f"state: rabbitmq: a stream of three with a replica down: not drained, {len(writer.acknowledged)} confirmed meanwhile", flush=True)
+    for queue in ("log", "post"):
+        cluster.delete(queue)
+
+
 # --- before a release ----------------------------------------------------------------------------------------------------------
 
 
@@ -196,6 +220,27 @@ def kill_when(lab: Lab, seen: t.Callable[[], bool]) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+@pytest.mark.full
+def test_a_majority_that_goes_after_the_drain_holds_the_approval(cluster: Cluster, lab: Lab) -> None:
+    lab.all["respond_policy"] = [{"name": "held", "drain": True, "approve": "never"}]
+    lab.simulator.event("Reboot", ["vm1"], notice=900)
+    lab.respond(code=None)
+    assert cluster.in_maintenance() == {"r1@host"}
+    cluster.kill("r3@host")
+    lab.all["respond_policy"] = DRAIN_ALL
+    with Writer(Publisher(cluster)) as writer:
+        output = whole(lab.respond(code=None))
+        assert "queue 'orders' in vhost '/' (1 of 3 replicas left) would lose quorum without r1@host" in output, output
+        assert lab.simulator.approvals() == []
+        # It is put back, and its replica counts again.
+        writer.until(20)
+    assert cluster.in_maintenance() == set()
+    cluster.start("r3@host")
+    cluster.await_start("r3@host")
+    until(lambda: len(cluster.online()) == 3, "all replicas are back")
+    verdict("a replica that goes after the drain: the approval is held", writer, cluster)
 
 
 @pytest.mark.full

@@ -113,6 +113,7 @@ def parse_settings(data: t.Any, prefix: str = "") -> Settings:
     for key, wrong in _wrong_values(settings, prefix):
         if wrong:
             value = getattr(settings, key)
+            value = shown_url(value) if key == "tell_url" else value
             raise SettingsError(f"{prefix}{key} is {'empty' if value is None else repr(value)}; it must be {wrong}.")
     return settings
 
@@ -167,6 +168,19 @@ def _is_good_url(url: str) -> bool:
     except ValueError:
         return False
     return bool(host) and parts.username is None and (parts.scheme == "https" or (plain and host in LOOPBACK)) and url.isascii()
+
+
+def shown_url(url: t.Any) -> str:
+    """Return where a URL leads, for logs and messages. What follows the host may be a secret, as those of chat services are."""
+    try:
+        parts = urlsplit(str(url))
+        known = parts.scheme and parts.hostname and (parts.port or True)
+    except ValueError:
+        known = False
+    if not known:
+        return "a text that is not shown here"
+    rest = "..." if parts.path not in ("", "/") or parts.query or parts.fragment else ""
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/{rest}"
 
 
 def _are_texts(value: t.Any) -> bool:

@@ -29,7 +29,9 @@ SEEN = (
 # A node that has stood still says for seconds that it is Synced in a Primary component of the old size. This one makes it ask the others: it waits
 # until all that they have committed is here, and fails where they do not know the node any more.
 IN_STEP = "SET SESSION wsrep_sync_wait=1; START TRANSACTION; ROLLBACK"
+# Every voter: an arbitrator (garbd), too, which is called "garb" where its own settings do not say otherwise.
 MEMBERS = "SELECT node_name FROM mysql.wsrep_cluster_members"
+SHOWN_NODES = 3
 SET_REJECT = {value: f"SET GLOBAL wsrep_reject_queries={value}" for value in ("NONE", "ALL", "ALL_KILL")}
 # No such file, or no server behind it. Another number may be a socket that the user may not use.
 NOTHING_LISTENS = re.compile(r"ERROR 2002 .*\((2|111)\)")
@@ -90,7 +92,7 @@ class GaleraMethod(Method):
             return {"node": "", "size": 0, "reject": "", "units": units}
         if units and not _ran(units):
             raise MethodError(f"{node.name} answers, and {', '.join(units)} does not run; set option units to what runs it")
-        _refuse_if_needed(node, machine, task)
+        node = _refuse_if_needed(node, machine, task)
         return {"node": node.name, "size": node.size, "reject": node.reject, "units": units}
 
     def would(self, machine: Machine, task: Task) -> str:
@@ -113,7 +115,10 @@ class GaleraMethod(Method):
         except _NotReached as error:
             # Found running, and stopped since: by another method, or by a person.
             return Answer(DRAINED, note=str(error))
-        return Answer(LOST, f"{node.name} takes queries") if node.reject == "NONE" else Answer(DRAINED)
+        if node.reject == "NONE":
+            return Answer(LOST, f"{node.name} takes queries")
+        # It runs, and votes until its VM goes. One that is stopped has left the cluster, and cannot say what became of the others' majority.
+        return Answer(DRAINED, hold=_no_majority(node) or _needed(node, machine, task).words or None)
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         units, reject = task.finding.get("units"), task.finding.get("reject")
@@ -143,26 +148,56 @@ def _ran(units: Values) -> bool:
     return any(state in RAN for state in units.values())
 
 
-def _refuse_if_needed(node: _Node, machine: Machine, task: Task) -> None:
-    """Raise MethodError where the others could not go on without the node, or NotYet while it is not in step."""
+class _Needed(t.NamedTuple):
+    """Why the others could not go on without the node: empty words where they could."""
+
+    words: str = ""
+    may_change: bool = False
+    """Whether a member that is not in the cluster now may come back to it."""
+
+
+def _refuse_if_needed(node: _Node, machine: Machine, task: Task) -> _Node:
+    """Return the node as it is once it is in step. Raise MethodError where the others could not go on without it, or NotYet while it is not in step."""
     if not node.is_node:
         raise MethodError("the server is no node of a Galera cluster; drain it with method service")
-    if node.status != "Primary":
-        raise MethodError(f"{node.missing}: the cluster has no majority here")
+    if words := _no_majority(node):
+        raise MethodError(words)
     # One of ours that a reboot has started, or that refuses queries already, need not be in step to leave again.
     if not task.known and (missing := node.missing or (_sync(machine, task) if node.reject == "NONE" else "")):
         raise NotYet(missing)
-    hit = _hit_too(node, machine, task)
-    left = node.size - 1 - len(hit)
+    if not task.known and node.reject == "NONE":
+        # To be in step it may have waited until the cluster gave up one that stands still: the size from before the wait has that one, too.
+        node = _seen(machine, task)
+        if node.missing:
+            raise NotYet(node.missing)
+    needed = _needed(node, machine, task)
+    if needed.words:
+        raise (NotYet if needed.may_change else MethodError)(needed.words)
+    return node
+
+
+def _no_majority(node: _Node) -> str:
+    return "" if node.status == "Primary" else f"{node.missing}: the cluster has no majority here"
+
+
+def _needed(node: _Node, machine: Machine, task: Task) -> _Needed:
+    hit, unnamed = _gone_too(node, machine, task)
+    left = node.size - 1 - len(hit) - len(unnamed)
     minimum = int(str(task.options["minimum_nodes"]))
     if left >= minimum if minimum else left * 2 > node.size:
-        return
+        return _Needed()
     too = f" and {', '.join(hit)}, which the event hits, too" if hit else ""
-    needed = f"option minimum_nodes is {minimum}" if minimum else "which is no majority; add a node or garbd, or set minimum_nodes"
+    if unnamed:
+        more = f" and {len(unnamed) - SHOWN_NODES} more" if len(unnamed) > SHOWN_NODES else ""
+        too += f" and {', '.join(unnamed[:SHOWN_NODES])}{more}, which option members does not name"
+    needed = f"option minimum_nodes is {minimum}" if minimum else "which is no majority"
     words = f"without {node.name}{too}, {max(left, 0)} of {node.size} nodes would be left, {needed}"
+    if unnamed:
+        return _Needed(f"{words}. The event names several VMs: name each node and arbitrator in members, once"[:LONGEST_MESSAGE])
+    words += "" if minimum else "; add a node or garbd, or set minimum_nodes"
     if len(_members(task)) > node.size:
-        raise NotYet(f"{words}. Of its {len(_members(task))} members only {node.size} are in the cluster now"[:LONGEST_MESSAGE])
-    raise MethodError(words[:LONGEST_MESSAGE])
+        return _Needed(f"{words}. Of its {len(_members(task))} members only {node.size} are in the cluster now"[:LONGEST_MESSAGE], may_change=True)
+    return _Needed(words[:LONGEST_MESSAGE])
 
 
 def _members(task: Task) -> Values:
@@ -170,13 +205,33 @@ def _members(task: Task) -> Values:
     return members if isinstance(members, t.Mapping) else {}
 
 
-def _hit_too(node: _Node, machine: Machine, task: Task) -> list[str]:
-    """Return the other nodes of the cluster that the event hits. Where it names other VMs, one whose name in Azure is not known may be among them."""
+def _gone_too(node: _Node, machine: Machine, task: Task) -> tuple[list[str], list[str]]:
+    """Return the other voters of the cluster that the event hits, and those that it may hit: it names other VMs, and their VM is not known.
+
+    What a voter calls itself can only take it away from those that stay: a name stands for one member, once.
+    """
     if len(task.resources) < 2:
-        return []
-    hit = [str(member) for member, host in _members(task).items() if member != node.name and task.why_not(str(host))]
-    present = set(_ask(machine, task, MEMBERS).split("\n")) if hit and node.reject == "NONE" else set(hit)
-    return [member for member in hit if member in present]
+        return [], []
+    hosts = {str(member): str(host) for member, host in _members(task).items()}
+    voters = _voters(node, machine, task, list(hosts))
+    if node.name in voters:
+        voters.remove(node.name)
+    hosts.pop(node.name, None)
+    hit, unnamed = [], []
+    for name in voters:
+        host = hosts.pop(name, None)
+        if host is None:
+            unnamed.append(f"another {name}" if name in _members(task) else name)
+        elif task.why_not(host):
+            hit.append(name)
+    return hit, unnamed
+
+
+def _voters(node: _Node, machine: Machine, task: Task, members: list[str]) -> list[str]:
+    """Return the names of all voters. Where the node takes no queries: as many as there are, with all that the settings name among them."""
+    if node.reject == "NONE" and not node.missing:
+        return [printable(name, LONGEST_NAME) for name in _ask(machine, task, MEMBERS).split("\n")[:-1]]
+    return [*members, *["another one"] * (node.size - len(members))]
 
 
 def _back(machine: Machine, task: Task, reject: str) -> Answer:

@@ -28,6 +28,24 @@ APPLICATION_STOPPED, UNAVAILABLE = 64, 69
 NOT_RUNNING = re.compile(r"epmd reports: node '[^']*' not running at all|unable to connect to epmd")
 QUEUE = re.compile(r'"readable_name":"((?:[^"\\]|\\.){1,500})"')
 SHOWN_QUEUES = 3
+# Asked of the VM's node alone, which answers from its own tables: list_queues waits for two minutes for a node that stands still, and
+# check_if_node_is_quorum_critical of 3.10 knows no streams, and no queue once its node is in maintenance mode. A node is left where it is connected, not in
+# maintenance mode, and of a stream where its replica runs. Names are sent as numbers, because they may be no text; up to 20, because the answer is cut
+# off somewhere. No word of it may be one that a shell reads in double quotes.
+LEFT = (
+    "Rest = [N || N <- nodes(), not rabbit_maintenance:is_being_drained_local_read(N)], All = rabbit_amqqueue:list(), "
+    "Nodes = fun(Q) -> case amqqueue:get_type_state(Q) of #{nodes := L} when is_list(L) -> L; #{nodes := M} when is_map(M) -> maps:keys(M); _ -> [] end end, "
+    "Up = fun(rabbit_stream_queue, Q) -> case catch rabbit_stream_coordinator:members(maps:get(name, amqqueue:get_type_state(Q))) of "
+    "{ok, M} -> [N || {N, {P, _}} <- maps:to_list(M), is_pid(P)]; _ -> [] end; (_, Q) -> Nodes(Q) end, "
+    "Classic = [amqqueue:is_durable(Q) || Q <- All, amqqueue:get_type(Q) =:= rabbit_classic_queue, amqqueue:get_exclusive_owner(Q) =:= none, "
+    "P <- [amqqueue:get_pid(Q)], is_pid(P), node(P) =:= node()], "
+    "Few = [[T, binary:decode_unsigned(V), binary:decode_unsigned(N), length(Left), length(Voters) | Voters -- [node() | Left]] || Q <- All, "
+    "T <- [amqqueue:get_type(Q)], lists:member(T, [rabbit_quorum_queue, rabbit_stream_queue]), Voters <- [Nodes(Q)], lists:member(node(), Voters), "
+    "Left <- [[X || X <- Up(T, Q), lists:member(X, Rest), lists:member(X, Voters)]], 2 * length(Left) =< length(Voters), "
+    "{resource, V, queue, N} <- [amqqueue:get_name(Q)]], "
+    "#{classic => length(Classic), durable => length([D || D <- Classic, D]), few => lists:sublist(Few, 20)}."
+)
+STREAM = "rabbit_stream_queue"
 
 
 class _Down(MethodError):
@@ -47,6 +65,24 @@ class _Node(t.NamedTuple):
     connections: int
 
 
+class _Few(t.NamedTuple):
+    """A replicated queue of the node that would have no majority without it."""
+
+    kind: str
+    shown: str
+    missing: list[str]
+    """The nodes whose replicas do not count, the VM's own left out."""
+
+
+class _Left(t.NamedTuple):
+    """What would be left without the node."""
+
+    classic: int
+    """How many classic queues are on the node, those of one connection left out: they stand still."""
+    durable: int
+    few: list[_Few]
+
+
 class RabbitMQMethod(Method):
     """Put a node into maintenance mode. One that was in it before stays there."""
 
@@ -61,16 +97,18 @@ class RabbitMQMethod(Method):
     def find(self, machine: Machine, task: Task) -> Data:
         node = _status(machine, task)
         _refuse_other_vm(node.name, machine, task)
-        if not node.maintenance and task.options["quorum_critical"] != "ignore":
-            _refuse_if_needed(node, machine, task)
-        return {"node": node.name, "maintenance": node.maintenance}
+        left = _left(machine, task)
+        if not (node.maintenance or _ignores(task)):
+            _refuse_if_needed(node, left, machine, task)
+        return {"node": node.name, "maintenance": node.maintenance, "classic_queues": left.classic, "durable_classic_queues": left.durable}
 
     def would(self, machine: Machine, task: Task) -> str:
-        node = task.present["node"]
+        node, still = task.present["node"], _stands_still(task.present)
         if task.present["maintenance"]:
-            return f"would leave {node} in maintenance mode, as it is"
+            return f"would leave {node} in maintenance mode, as it is{still and f'. {still}'}"
         closed = _status(machine, task).connections
-        return f"would put {node} into maintenance mode: {closed} client connection(s) are closed, and leaders of queues move to other nodes"
+        moves = f"{closed} client connection(s) are closed, and leaders of queues move to other nodes"
+        return f"would put {node} into maintenance mode: {moves}{still and f'. {still}'}"
 
     def begin(self, machine: Machine, task: Task) -> None:
         # What a person put into maintenance mode is not drained again. Ours is: an attempt before may have been killed half-way.
@@ -80,12 +118,16 @@ class RabbitMQMethod(Method):
     def check(self, machine: Machine, task: Task) -> Answer:
         try:
             node = _status(machine, task)
+            few = _left(machine, task).few if node.maintenance and not _ignores(task) else []
         except _Down as down:
             # Found running, and stopped since: by a method that follows, or by a person.
             return Answer(DRAINED, note=str(down)) if down.ended else Answer(DRAINING, str(down))
         if not node.maintenance:
             return Answer(LOST, f"{node.name} is not in maintenance mode")
-        return Answer(DRAINING, f"{node.connections} client connection(s) of {node.name} not closed yet") if node.connections else Answer(DRAINED)
+        hold = f"{_would_lose([one.shown for one in few], node)}: {_not_up(few)}"[:LONGEST_MESSAGE] if few else None
+        if node.connections:
+            return Answer(DRAINING, f"{node.connections} client connection(s) of {node.name} not closed yet", hold=hold)
+        return Answer(DRAINED, note=_stands_still(task.finding) or None, hold=hold)
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         before = task.finding.get("maintenance")
@@ -117,9 +159,59 @@ def _refuse_other_vm(name: str, machine: Machine, task: Task) -> None:
         raise MethodError(f"option node is {name}, and the node of this VM is {ours[0]}: correct the option, or leave it out")
 
 
-def _refuse_if_needed(node: _Node, machine: Machine, task: Task) -> None:
+def _ignores(task: Task) -> bool:
+    return bool(task.options["quorum_critical"] == "ignore")
+
+
+def _left(machine: Machine, task: Task) -> _Left:
+    try:
+        return _read_left(_asked(machine, task, "rabbitmqctl", "eval", LEFT))
+    except MethodError:
+        # A version that answers otherwise must not keep a person from what the option says.
+        if _ignores(task):
+            return _Left(0, 0, [])
+        raise
+
+
+def _read_left(answer: Values) -> _Left:
+    try:
+        value = answer.get("value", answer)
+        return _Left(int(value["classic"]), int(value["durable"]), [_few(*one) for one in value["few"]])
+    except (LookupError, TypeError, ValueError, OverflowError, AttributeError):
+        raise MethodError(f"RabbitMQ does not say what would be left without its node: {printable(answer, LONGEST_NAME)}")
+
+
+def _few(kind: str, vhost: int, name: int, left: int, voters: int, *missing: str) -> _Few:
+    names = " in vhost ".join(f"'{printable(_text(number), LONGEST_NAME)}'" for number in (name, vhost))
+    shown = f"{'stream' if kind == STREAM else 'queue'} {names} ({left} of {voters} replicas left)"
+    return _Few(kind, shown, [printable(one, LONGEST_NAME) for one in missing])
+
+
+def _text(number: int) -> str:
+    return number.to_bytes((number.bit_length() + 7) // 8, "big").decode("utf-8", "replace")
+
+
+def _not_up(few: list[_Few]) -> str:
+    names = sorted({name for one in few for name in one.missing})
+    return f"no replica that counts on {', '.join(names)}, which is down or in maintenance mode" if names else "it has too few replicas"
+
+
+def _stands_still(finding: Values) -> str:
+    """Return what becomes of classic queues without their node, or an empty text."""
+    classic, durable = finding.get("classic_queues"), finding.get("durable_classic_queues")
+    lost = f"; what is published to the {durable} durable one(s) without mandatory is confirmed and dropped" if durable else ""
+    return f"{classic} classic queue(s) of {finding.get('node')} stand still until it is back{lost}" if classic else ""
+
+
+def _would_lose(queues: list[str], node: _Node) -> str:
+    more = f" and {len(queues) - SHOWN_QUEUES} more" if len(queues) > SHOWN_QUEUES else ""
+    return f"{', '.join(queues[:SHOWN_QUEUES])}{more} would lose quorum without {node.name}"
+
+
+def _refuse_if_needed(node: _Node, left: _Left, machine: Machine, task: Task) -> None:
     """Raise MethodError where clients or queues need the node, or NotYet where that is because of other nodes, which may come back."""
-    queues = _critical_queues(machine, task)
+    streams = [one for one in left.few if one.kind == STREAM]
+    queues = _critical_queues(machine, task) + [one.shown for one in streams]
     cluster = _cluster(machine, task)
     running = [name for name in _names(cluster, "running_nodes") if name != node.name]
     out = [f"{name} does not run" for name in _names(cluster, "disk_nodes") + _names(cluster, "ram_nodes") if name != node.name and name not in running]
@@ -127,9 +219,10 @@ def _refuse_if_needed(node: _Node, machine: Machine, task: Task) -> None:
     out += [f"{name} is in maintenance mode" for name in resting]
     if cut := _cut_off(node.name, cluster):
         raise NotYet(cut)
+    # Of a node that runs, a replica that does not.
+    out += [] if out or not any(one.missing for one in streams) else [_not_up(streams)]
     if queues:
-        more = f" and {len(queues) - SHOWN_QUEUES} more" if len(queues) > SHOWN_QUEUES else ""
-        words = f"{', '.join(queues[:SHOWN_QUEUES])}{more} would lose quorum without {node.name}"
+        words = _would_lose(queues, node)
     elif len(running) == len(resting):
         words = f"no other node of the cluster of {node.name} is in service, so its clients have nowhere to go"
     else:
@@ -193,9 +286,9 @@ def _names(cluster: Values, key: str) -> list[str]:
     return [name for name in given if isinstance(name, str) and NODE.fullmatch(name)] if isinstance(given, list) else []
 
 
-def _asked(machine: Machine, task: Task, program: str, question: str) -> Values:
+def _asked(machine: Machine, task: Task, program: str, question: str, *words: str) -> Values:
     """Return the answer of a command that answers in JSON."""
-    result = _run(machine, task, program, question, "--formatter", "json")
+    result = _run(machine, task, program, question, *words, "--formatter", "json")
     if result.code != 0:
         raise _failure(result, question)
     try:

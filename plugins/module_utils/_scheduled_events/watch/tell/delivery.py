@@ -13,16 +13,16 @@ import ssl
 import typing as t
 from urllib.parse import urlsplit
 
-from ...core.errors import describe_body
 from ...core.types import Values
 from ..message import CONTENT_TYPE
-from ..settings import Settings, SettingsError, check_key, read_credential
+from ..settings import Settings, SettingsError, check_key, read_credential, shown_url
 from ..shared_folder import SharedFolder
 
 # The receiver has understood the request and never takes this message. Any other status may change: ansible-rulebook answers 400 to a message without the
 # signature that it wants, and takes it as soon as the two have the same settings.
 REFUSED = (413, 422)
 READ_BYTES = 64 * 1024
+NOT_REPEATED = "What it says beside that stands in its own log, and not here: a receiver may repeat what it was sent, such as the token."
 
 
 class NotDelivered(Exception):
@@ -50,7 +50,7 @@ class Webhook:
 
     def __init__(self, settings: Settings) -> None:
         parts = urlsplit(str(settings.tell_url))
-        self._url = str(settings.tell_url)
+        self._shown = shown_url(settings.tell_url)
         self._host, self._port = parts.hostname or "", parts.port
         self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         self._settings = settings
@@ -63,13 +63,16 @@ class Webhook:
         try:
             connection.request("POST", self._path, body, {"Content-Type": CONTENT_TYPE, "User-Agent": "maintenance.azure", **self._proof(body)})
             answer = connection.getresponse()
-            came = answer.read(READ_BYTES)
+            answer.read(READ_BYTES)
         except (OSError, http.client.HTTPException) as error:
-            raise NotDelivered(f"{self._url}: {error}. Check that the receiver runs there, and the certificates of both.")
+            # What is no HTTP is quoted by the library, and may be the request itself.
+            why = error if isinstance(error, OSError) else f"no HTTP ({type(error).__name__})"
+            raise NotDelivered(f"{self._shown}: {why}. Check that the receiver runs there, and the certificates of both.")
         finally:
             connection.close()
         if not 200 <= answer.status < 300:
-            raise NotDelivered(f"{self._url} answered {answer.status} with {describe_body(came)}.", refused=answer.status in REFUSED)
+            said = f"{answer.status} {http.client.responses.get(answer.status, '')}".rstrip()
+            raise NotDelivered(f"{self._shown} answered {said}. {NOT_REPEATED}", refused=answer.status in REFUSED)
 
     def _connection(self) -> http.client.HTTPConnection:
         if self._context is None:

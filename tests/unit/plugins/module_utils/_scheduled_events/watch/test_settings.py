@@ -59,6 +59,27 @@ def test_a_wrong_value_is_named(key: str, value: t.Any) -> None:
     assert "it must be" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("ftp://eda.example.com/s3cret", "ftp://eda.example.com/..."),
+        ("http://eda.example.com:5000/", "http://eda.example.com:5000/"),
+        ("http://eda.example.com?sig=s3cret", "http://eda.example.com/..."),
+        ("http://[2001:db8::1]:5000/#s3cret", "http://[2001:db8::1]:5000/..."),
+        ("https://user:s3cret@eda.example.com", "https://eda.example.com/"),
+        ("https://eda.example.com:s3cret", "a text that is not shown here"),
+        ("https://user:s3cret/more@eda.example.com", "a text that is not shown here"),
+        ("https://[s3cret", "a text that is not shown here"),
+        ("s3cret", "a text that is not shown here"),
+        (["s3cret"], "a text that is not shown here"),
+    ],
+)
+def test_a_wrong_url_is_shown_without_what_may_be_a_secret(url: t.Any, shown: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        parse_settings({"tell_url": url})
+    assert str(caught.value).startswith(f"tell_url is {shown!r}; it must be ") and "s3cret" not in str(caught.value)
+
+
 def test_a_wrong_value_in_a_file_is_named_with_the_file(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "watch.json"
     path.write_text(json.dumps({"interval": 0.1}))

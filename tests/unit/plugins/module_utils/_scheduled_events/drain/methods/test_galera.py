@@ -10,8 +10,10 @@ import os
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods import galera as method
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import LONGEST_MESSAGE
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import CommandResult
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.flag_files import LocalFlagFiles
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain import scene
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import ABOUT, FakeServices, Killed, step
 
 DEADLINE, UNIT = "2026-11-21T20:30:00Z", "mariadb.service"
@@ -108,6 +110,12 @@ def node(**options):
     return step("galera", given=options)
 
 
+@pytest.fixture(autouse=True)
+def an_event_of_this_vm_alone(monkeypatch):
+    """Where a test does not say otherwise: in one of several VMs the option members must name every voter."""
+    monkeypatch.setattr(scene, "ABOUT", {**ABOUT, "resources": ["vm_0"]})
+
+
 EVENT_OF_TWO = {**ABOUT, "resources": ["vm_0", "vm_1"]}
 MEMBERS = {"n1": "db1", "n2": "db2", "n3": "db3"}
 IN_AZURE = {"db1": "vm_0", "db2": "vm_1", "db3": "vm_2"}
@@ -116,7 +124,7 @@ IN_AZURE = {"db1": "vm_0", "db2": "vm_1", "db3": "vm_2"}
 def test_it_refuses_queries_then_stops_and_comes_back(vm, server, services):
     assert vm.drain(node()).state == "drained"
     assert vm.entry("1-galera")["before"] == {"node": "n1", "size": 3, "reject": "NONE", "units": {UNIT: "active"}}
-    assert server.asked == [method.SEEN, method.IN_STEP, "SET GLOBAL wsrep_reject_queries=ALL"] and services.calls == [("stop", [UNIT])]
+    assert server.asked == [method.SEEN, method.IN_STEP, method.SEEN, "SET GLOBAL wsrep_reject_queries=ALL"] and services.calls == [("stop", [UNIT])]
     assert vm.drain(node()).state == "drained" and len(services.calls) == 1
     assert vm.undo(node()).state == "undone"
     assert services.calls == [("stop", [UNIT]), ("start", [UNIT])] and server.asked[-2:] == [method.SEEN, method.IN_STEP]
@@ -199,8 +207,108 @@ def test_a_node_that_the_event_hits_too_counts_as_gone(vm, server, known, state)
 
 def test_one_that_is_hit_and_has_left_already_counts_once(vm, server):
     server.size, server.names = 4, ["n1", "n3", "n4", "n5"]
-    assert vm.drain(node(members=MEMBERS), event=EVENT_OF_TWO, members=IN_AZURE).state == "drained"
+    members, known = {**MEMBERS, "n4": "db4", "n5": "db5"}, {**IN_AZURE, "db4": "vm_3", "db5": "vm_4"}
+    assert vm.drain(node(members=members), event=EVENT_OF_TWO, members=known).state == "drained"
     assert method.MEMBERS in server.asked
+
+
+NOT_NAMED = "which option members does not name, 1 of 3 nodes would be left, "
+
+
+@pytest.mark.parametrize(
+    "names,words",
+    [
+        (["n1", "n2", "garb"], "without n1 and garb, " + NOT_NAMED),
+        # Another member has made up its name: that of one that stays, of this node, one that a person would read as more, none at all.
+        (["n1", "n2", "n2"], "without n1 and another n2, " + NOT_NAMED),
+        (["n1", "n1", "n2"], "without n1 and another n1, " + NOT_NAMED),
+        (["n1", "n2", "n2\x1b[2J; touch /hacked"], "without n1 and n2\\x1b[2J; touch /hacked, " + NOT_NAMED),
+        (["n1", "n2", ""], "without n1 and , " + NOT_NAMED),
+        (["n1", "n2", "x" * 9000], "without n1 and xxx"),
+    ],
+)
+@pytest.mark.parametrize("minimum", [0, 2])
+def test_a_voter_that_members_does_not_name_may_be_one_that_the_event_hits(vm, server, services, names, words, minimum):
+    server.names = names
+    one = node(members={"n1": "db1", "n2": "db2"}, minimum_nodes=minimum)
+    outcome = vm.drain(one, event={**ABOUT, "resources": ["vm_0", "vm_7"]}, members=IN_AZURE, deadline=DEADLINE)
+    assert outcome.state == "failed" and words in outcome.error and len(outcome.error) <= LONGEST_MESSAGE + 20 and "\x1b" not in outcome.error
+    assert services.calls == [] and server.sets() == []
+    # In an event of this VM alone all others stay.
+    assert vm.drain(one).state == "drained"
+
+
+def test_one_that_is_not_named_does_not_matter_where_enough_are_left_without_it(vm, server):
+    server.size, server.names = 5, ["n1", "n2", "n3", "n4", "garb"]
+    members = {**MEMBERS, "n4": "db4"}
+    event = {**ABOUT, "resources": ["vm_0", "vm_7"]}
+    assert vm.drain(node(members=members), event=event, members={**IN_AZURE, "db4": "vm_3"}).state == "drained"
+
+
+def test_many_that_are_not_named_are_counted(vm, server):
+    server.size, server.names = 9, ["n1", *(f"x{number}" for number in range(8))]
+    outcome = vm.drain(node(members=MEMBERS), event=EVENT_OF_TWO, members=IN_AZURE)
+    assert "without n1 and x0, x1, x2 and 5 more, " in outcome.error and "0 of 9 nodes would be left" in outcome.error
+
+
+@pytest.mark.parametrize("size,state", [(3, "drained"), (4, "failed")])
+def test_a_node_that_takes_no_queries_counts_those_that_are_more_than_its_members(vm, server, size, state):
+    server.reject, server.size = "ALL", size
+    event = {**ABOUT, "resources": ["vm_0", "vm_7"]}
+    outcome = vm.drain(node(members=MEMBERS, minimum_nodes=2 if size == 3 else 3), event=event, members=IN_AZURE)
+    assert outcome.state == state and method.MEMBERS not in server.asked
+    assert ("without n1 and another one, " in (outcome.error or "")) is (state == "failed")
+
+
+def test_the_size_is_read_again_after_the_wait(vm, server, services):
+    """One that stands still is given up while the node waits to be in step."""
+    run = server.run
+
+    def waits(line, environment, seconds):
+        answer = run(line, environment, seconds)
+        server.size = 2 if method.IN_STEP in line[-1] else server.size
+        return answer
+
+    server.run = waits
+    assert "without n1, 1 of 2 nodes would be left" in vm.drain(node()).error and services.calls == [] and server.sets() == []
+
+
+def test_one_that_is_out_of_step_after_the_wait_is_not_taken_out(vm, server, services):
+    run = server.run
+
+    def waits(line, environment, seconds):
+        answer = run(line, environment, seconds)
+        server.status = "non-Primary" if method.IN_STEP in line[-1] else server.status
+        return answer
+
+    server.run = waits
+    outcome = vm.drain(node(), deadline="2030-01-01T00:00:00Z")
+    assert outcome.state == "draining" and "n1 is in a non-Primary component" in outcome.error and services.calls == []
+
+
+@pytest.mark.parametrize(
+    "change,words",
+    [
+        ({"size": 2}, "without n1, 1 of 2 nodes would be left, which is no majority"),
+        ({"status": "non-Primary"}, "n1 is in a non-Primary component: the cluster has no majority here"),
+    ],
+)
+def test_one_that_refuses_queries_alone_still_votes_and_is_held_where_no_majority_would_be_left(vm, server, change, words):
+    one = node(stop=False)
+    assert vm.drain(one).state == "drained" and (vm.record()["blocker"] or {}).get("kind") is None
+    before = {name: getattr(server, name) for name in change}
+    vars(server).update(change)
+    outcome = vm.drain(one)
+    assert outcome.state == "drained" and outcome.error.startswith(words) and vm.record()["blocker"]["kind"] == "needed"
+    vars(server).update(before)
+    assert vm.drain(one).error is None and vm.record()["reason"] is None
+
+
+def test_one_that_has_left_says_nothing_of_the_others(vm, server):
+    vm.drain(node())
+    asked = len(server.asked)
+    server.size = 1
+    assert vm.drain(node()).error is None and len(server.asked) == asked
 
 
 def test_an_event_of_this_vm_alone_needs_no_names(vm, server):

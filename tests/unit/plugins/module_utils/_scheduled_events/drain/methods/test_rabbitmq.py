@@ -9,6 +9,7 @@ import json
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods import rabbitmq as method
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import LONGEST_MESSAGE
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import CommandResult
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Killed, step
@@ -96,6 +97,7 @@ class FakeRabbit:
         self.running, self.maintenance = {*self.nodes}, set()
         self.partitions, self.connections = {}, 2
         self.critical = NOT_CRITICAL
+        self.classic, self.few = [], []
         self.answers, self.calls, self.host = {}, [], "host"
         self.on_drain = lambda: None
 
@@ -130,6 +132,10 @@ class FakeRabbit:
     def check_if_node_is_quorum_critical(self):
         return IN_MAINTENANCE if "r1@host" in self.maintenance else self.critical
 
+    def eval(self):
+        value = {"classic": len(self.classic), "durable": sum(self.classic), "few": self.few}
+        return CommandResult(0, json.dumps({"node": "r1@host", "result": "ok", "value": value}), "")
+
     def drain(self):
         self.on_drain()
         self.maintenance.add("r1@host")
@@ -158,18 +164,144 @@ def mq(**options):
     return step("rabbitmq", given=options)
 
 
+EVAL = f"rabbitmqctl eval {method.LEFT} --formatter json"
+FOUND = {"node": "r1@host", "maintenance": False, "classic_queues": 0, "durable_classic_queues": 0}
+
+
+def of(text: str) -> int:
+    return int.from_bytes(text.encode(), "big")
+
+
+def few(kind="stream", name="log", left=1, voters=3, missing=("r3@host",)):
+    """As the node answers of a queue that would have no majority without it."""
+    return [f"rabbit_{kind}_queue", of("/"), of(name), left, voters, *missing]
+
+
+def test_no_word_of_the_question_is_one_that_a_shell_reads_in_double_quotes():
+    assert not set(method.LEFT) & set('"$`\\\n!') and method.LEFT.isascii()
+
+
+LOG = "stream 'log' in vhost '/' (1 of 3 replicas left) would lose quorum without r1@host"
+
+
+def test_a_stream_that_would_lose_its_quorum_is_named_and_nothing_is_changed(vm, rabbit):
+    """check_if_node_is_quorum_critical of 3.10 does not look at streams."""
+    rabbit.few, rabbit.running = [few()], {"r1@host", "r2@host"}
+    vm.machine = vm.machine._replace(now=lambda: "2026-11-21T20:00:00Z")
+    assert vm.drain(mq(), deadline=DEADLINE)[:2] == ("draining", f"1-rabbitmq: not yet: {LOG}: r3@host does not run")
+    rabbit.running = {*rabbit.nodes}
+    outcome = vm.drain(mq(), deadline=DEADLINE)
+    assert outcome[:2] == ("draining", f"1-rabbitmq: not yet: {LOG}: no replica that counts on r3@host, which is down or in maintenance mode")
+    vm.machine = vm.machine._replace(now=lambda: "2026-11-21T20:29:45Z")
+    outcome = vm.drain(mq(), deadline=DEADLINE)
+    assert outcome.state == "failed" and LOG in outcome.error and rabbit.acts() == []
+    assert vm.drain(mq(quorum_critical="ignore"), deadline=DEADLINE).state == "drained"
+
+
+def test_a_stream_of_one_replica_never_has_another(vm, rabbit):
+    rabbit.few = [few(left=0, voters=1, missing=())]
+    outcome = vm.drain(mq())
+    assert outcome.state == "failed" and "(0 of 1 replicas left) would lose quorum without r1@host. Add replicas or nodes" in outcome.error
+
+
+def test_a_quorum_queue_is_named_once_by_the_answer_that_knows_its_members(vm, rabbit):
+    rabbit.few = [few("quorum", "qq")]
+    assert vm.drain(mq()).state == "drained"
+    rabbit.maintenance.clear()
+    rabbit.critical = CRITICAL
+    outcome = vm.drain(mq())
+    assert outcome.state == "failed" and outcome.error.count("'qq'") == 1
+
+
+@pytest.mark.parametrize("kind,word", [("stream", "stream"), ("quorum", "queue")])
+def test_a_majority_that_is_gone_after_the_drain_holds_the_approval(vm, rabbit, kind, word):
+    """check_if_node_is_quorum_critical says yes for a node in maintenance mode, whatever its queues have left."""
+    assert vm.drain(mq()).error is None
+    rabbit.few = [few(kind)]
+    words = f"{word} 'log' in vhost '/' (1 of 3 replicas left) would lose quorum without r1@host: no replica that counts on r3@host"
+    for connections, state in ((0, "drained"), (2, "draining")):
+        rabbit.connections = connections
+        outcome = vm.drain(mq())
+        assert outcome.state == state and vm.record()["blocker"]["kind"] == "needed" and vm.record()["reason"].startswith(f"1-rabbitmq: {words}")
+    assert rabbit.acts() == ["rabbitmq-upgrade drain"]
+    rabbit.connections, rabbit.few = 0, []
+    assert vm.drain(mq())[:2] == ("drained", None) and vm.record()["reason"] is None
+
+
+def test_what_is_ignored_holds_nothing(vm, rabbit):
+    rabbit.few = [few()]
+    assert vm.drain(mq(quorum_critical="ignore"))[:2] == ("drained", None) and (vm.record()["blocker"] or {}).get("kind") is None
+
+
+def test_names_of_queues_are_made_visible_and_many_are_counted(vm, rabbit):
+    rabbit.few = [few(name=f"q{number}\x1b[2J", missing=("r2@host\x1b", "r3@host")) for number in range(20)]
+    outcome = vm.drain(mq(), deadline="2030-01-01T00:00:00Z")
+    assert outcome.state == "draining" and "stream 'q0\\x1b[2J' in vhost '/'" in outcome.error and " and 17 more would lose quorum" in outcome.error
+    assert "\x1b" not in outcome.error and len(outcome.error) <= LONGEST_MESSAGE + 30
+    rabbit.few = [["rabbit_stream_queue", of("/"), 0xFFFE, 0, 1]]
+    assert "stream '\ufffd\ufffd' in vhost" in vm.drain(mq()).error
+
+
+STILL = "3 classic queue(s) of r1@host stand still until it is back; what is published to the 2 durable one(s) without mandatory is confirmed and dropped"
+
+
+def test_classic_queues_are_counted_and_said(vm, rabbit):
+    rabbit.classic = [True, False, True]
+    assert vm.would(mq())[0].endswith(f"leaders of queues move to other nodes. {STILL}")
+    outcome = vm.drain(mq())
+    assert outcome.state == "drained" and outcome.warning == STILL
+    assert vm.entry("1-rabbitmq")["before"] == {**FOUND, "classic_queues": 3, "durable_classic_queues": 2}
+    # Those of the first finding: the queues of a drained node may be gone from its tables.
+    rabbit.classic = []
+    assert vm.drain(mq()).warning == STILL
+
+
+def test_classic_queues_that_are_not_durable_lose_nothing_that_was_confirmed(vm, rabbit):
+    rabbit.classic = [False]
+    assert vm.drain(mq()).warning == "1 classic queue(s) of r1@host stand still until it is back"
+
+
+@pytest.mark.parametrize(
+    "answer,words",
+    [
+        (CommandResult(0, "{}", ""), "RabbitMQ does not say what would be left without its node: {}"),
+        (CommandResult(0, '{"value":{"classic":0,"durable":0,"few":"all"}}', ""), "does not say what would be left"),
+        (CommandResult(0, '{"value":{"classic":0,"durable":0,"few":[["rabbit_stream_queue",-1,2,3,4]]}}', ""), "does not say what would be left"),
+        (CommandResult(0, '{"value":{"classic":0,"durable":0,"few":[["rabbit_stream_queue","a","b",3,4]]}}', ""), "does not say what would be left"),
+        (CommandResult(0, '{"value":{"classic":0,"durable":0,"few":[[1]]}}', ""), "does not say what would be left"),
+        (CommandResult(0, '{"value":{"classic":[],"durable":0,"few":[]}}', ""), "does not say what would be left"),
+        (CommandResult(0, "nonsense", ""), "the answer of rabbitmqctl eval is not understood: nonsense"),
+        (CommandResult(70, "", "Error:\nundefined function rabbit_amqqueue:list/0"), "RabbitMQ: eval ended with exit code 70: Error: undefined function"),
+        (CommandResult(124, "", ""), "RabbitMQ: eval was ended after 30 s"),
+    ],
+)
+def test_what_is_not_said_is_no_yes(vm, rabbit, answer, words):
+    rabbit.answers["eval"] = answer
+    outcome = vm.drain(mq())
+    assert outcome.state == "failed" and words in outcome.error and rabbit.acts() == []
+
+
+def test_a_version_that_does_not_know_the_question_can_be_drained_with_the_option(vm, rabbit):
+    rabbit.answers["eval"] = CommandResult(70, "", "Error:\nundefined function")
+    assert vm.drain(mq()).state == "failed" and vm.drain(mq(quorum_critical="ignore")).state == "drained"
+    rabbit.answers["eval"] = CommandResult(0, '{"value":{}}', "")
+    assert vm.drain(mq(quorum_critical="ignore"))[:2] == ("drained", None)
+
+
 def test_a_node_goes_into_maintenance_mode_and_comes_back(vm, rabbit):
     assert vm.drain(mq()).state == "drained"
-    assert vm.entry("1-rabbitmq")["before"] == {"node": "r1@host", "maintenance": False}
+    assert vm.entry("1-rabbitmq")["before"] == FOUND
     assert rabbit.calls == [
         "rabbitmq-diagnostics status --formatter json",
+        EVAL,
         "rabbitmq-diagnostics check_if_node_is_quorum_critical --formatter json",
         "rabbitmqctl cluster_status --formatter json",
         "rabbitmq-upgrade drain",
         "rabbitmq-diagnostics status --formatter json",
+        EVAL,
     ]
     rabbit.calls.clear()
-    assert vm.drain(mq()).state == "drained" and rabbit.calls == ["rabbitmq-diagnostics status --formatter json"]
+    assert vm.drain(mq()).state == "drained" and rabbit.calls == ["rabbitmq-diagnostics status --formatter json", EVAL]
     assert vm.undo(mq()).state == "undone" and rabbit.maintenance == set()
     assert rabbit.acts() == ["rabbitmq-upgrade revive"]
 
@@ -307,7 +439,7 @@ def test_killed_before_or_after_the_drain_it_is_ours(vm, rabbit, monkeypatch, af
     rabbit.on_drain = lambda: None
     # Half-way the connections are still open: it is drained once more.
     assert vm.drain(mq()).state == "drained" and rabbit.connections == 0
-    assert vm.entry("1-rabbitmq")["before"] == {"node": "r1@host", "maintenance": False}
+    assert vm.entry("1-rabbitmq")["before"] == FOUND
     assert vm.undo(mq()).state == "undone" and rabbit.maintenance == set()
 
 
@@ -346,10 +478,11 @@ def test_connections_that_are_left_are_waited_for(vm, rabbit):
     assert vm.drain(mq()).state == "drained" and len(rabbit.acts()) == 1
 
 
+@pytest.mark.parametrize("question", ["status", "eval"])
 @pytest.mark.parametrize("answer,state", [(ENDED, "drained"), (STARTING, "draining"), (WRONG_COOKIE, "failed")])
-def test_one_that_was_stopped_since_is_drained_and_one_that_cannot_be_asked_is_not(vm, rabbit, answer, state):
+def test_one_that_was_stopped_since_is_drained_and_one_that_cannot_be_asked_is_not(vm, rabbit, answer, state, question):
     vm.drain(mq())
-    rabbit.answers["status"] = answer
+    rabbit.answers[question] = answer
     outcome = vm.drain(mq())
     assert outcome.state == state
     assert ("not running at all" in (outcome.warning or "")) is (state == "drained")

@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import hashlib
 import hmac
 import http.server
 import json
 import pathlib
+import socketserver
 import ssl
 import subprocess
 import threading
@@ -123,7 +125,73 @@ def test_other_statuses_are_no_delivery(hook: Hook, status: int, refused: bool) 
     with pytest.raises(NotDelivered, match=f"answered {status}") as caught:
         deliver(f"http://127.0.0.1:{hook.port}")
     assert caught.value.refused is refused
-    assert len(hook.got) == 1 and "\x1b" not in str(caught.value)
+    assert len(hook.got) == 1 and "\x1b" not in str(caught.value) and "in red" not in str(caught.value)
+
+
+class Echo:
+    """A receiver that answers with bytes made of the request's."""
+
+    def __init__(self, answer: t.Callable[[bytes], bytes]) -> None:
+        echo = self
+
+        class Handler(socketserver.BaseRequestHandler):
+            def handle(self) -> None:
+                request = b""
+                while b"\r\n\r\n" not in request:
+                    request += self.request.recv(65536)
+                echo.got = request
+                self.request.sendall(answer(request))
+
+        self.got = b""
+        self.server = socketserver.TCPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+def of_length(body: bytes, status: bytes = b"400 Bad Request") -> bytes:
+    return b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s" % (status, len(body), body)
+
+
+ANSWERS: dict[str, t.Callable[[bytes], bytes]] = {
+    "the request": of_length,
+    "the request after much else": lambda request: of_length(b" " * 190 + request),
+    "in base64": lambda request: of_length(base64.b64encode(request)),
+    "in hexadecimal digits": lambda request: of_length(request.hex().encode()),
+    "with escapes": lambda request: of_length(json.dumps(request.decode("latin-1").replace("/", "\\/")).encode()),
+    "backwards": lambda request: of_length(request[::-1]),
+    "as the status line": lambda request: request,
+    "as the reason": lambda request: of_length(b"", b"401 " + request.partition(b"Bearer ")[2].partition(b"\r")[0]),
+    "as a version": lambda request: b"HTTP/9-" + request,
+    "as the address of a redirect": lambda request: b"HTTP/1.1 302 Found\r\nLocation: /" + request.replace(b"\r\n", b" ") + b"\r\n\r\n",
+    "as a header": lambda request: b"HTTP/1.1 403 Forbidden\r\n" + request,
+    "as the size of a chunk": lambda request: b"HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\n" + request.replace(b"\r\n", b" ") + b"\r\n",
+    "as the length": lambda request: b"HTTP/1.1 500 Oh\r\nContent-Length: " + request.replace(b"\r\n", b" ") + b"\r\n\r\n",
+    "nothing": lambda request: b"",
+}
+
+
+@pytest.mark.parametrize("how", ANSWERS)
+def test_no_answer_brings_the_token_or_the_urls_secret_into_the_log(how: str, tmp_path: pathlib.Path) -> None:
+    echo = Echo(ANSWERS[how])
+    port = echo.server.server_address[1]
+    try:
+        with pytest.raises(NotDelivered) as caught:
+            url = f"http://127.0.0.1:{port}/services/T0ken-in-Path?sig=T0ken-in-Query"
+            deliver(url, tell_credential="bearer", tell_credential_file=credential(tmp_path))
+    finally:
+        echo.server.shutdown()
+        echo.server.server_close()
+    assert b"/services/T0ken-in-Path?sig=T0ken-in-Query" in echo.got and b"Bearer s3cret-Word" in echo.got
+    said = str(caught.value)
+    assert said.startswith(f"http://127.0.0.1:{port}/...")
+    secrets = [word for plain in ("s3cret-Word", "T0ken-in-Path", "T0ken-in-Query", "services", "sig=") for word in (plain, plain[::-1])]
+    encoded = [base64.b64encode(b"Authorization: Bearer s3cret-Word")[:20].decode(), b"s3cret".hex()]
+    assert not [word for word in (*secrets, *encoded) if word in said], said
+
+
+def test_a_url_that_is_no_request_is_not_repeated() -> None:
+    with pytest.raises(NotDelivered, match=r"http://127\.0\.0\.1:1/\.\.\.: no HTTP \(InvalidURL\)") as caught:
+        deliver("http://127.0.0.1:1/services/T0ken in Path")
+    assert "T0ken" not in str(caught.value)
 
 
 def test_nothing_there_and_too_late(hook: Hook) -> None:
