@@ -63,8 +63,9 @@ class RedisSentinelMethod(Method):
             handover.refuse_pause(own, pause, task)
         if own.role != MASTER and not any(copy.run_id == own.run_id for watch in watches for copy in watch.copies):
             raise NotYet(f"no Sentinel has found this Redis as a replica of {task.options['master']} yet")
+        left = remaining(own, watches, task)
         if not task.known:
-            handover.refuse_writes_without_replicas(own, _wanted(own, task), watches, task)
+            handover.refuse_writes_without_replicas(left)
         return {
             "role": own.role,
             "priority": own.priority,
@@ -77,7 +78,7 @@ class RedisSentinelMethod(Method):
             "replicas": sorted({copy.address for watch in watches for copy in watch.copies if copy.eligible}),
             "way": way,
             "pause": pause,
-            "sentinels_left": too_few_sentinels(own, watches, task),
+            "sentinels_left": too_few_sentinels(left.hosts, watches[0]),
         }
 
     def would(self, machine: Machine, task: Task) -> str:
@@ -111,15 +112,11 @@ class RedisSentinelMethod(Method):
             return Answer(LOST, f"its replica-priority is {own.priority} again")
         if not own.link_up:
             return Answer(DRAINING, f"it is not in step with its master {own.master} yet")
-        try:
-            watches = self._watches(machine, task)
-        except MethodError as error:
-            return Answer(DRAINING, str(error))
-        unaware = _unaware(own, watches)
+        unaware, watches = self._unaware(machine, task, own)
         if unaware:
             return Answer(DRAINING, unaware)
-        lacks = remaining(own, watches, task).lacks(_wanted(own, task))
-        return Answer(DRAINED, note=too_few_sentinels(own, watches, task) or None, hold=lacks or None)
+        left = remaining(own, watches, task)
+        return Answer(DRAINED, note=too_few_sentinels(left.hosts, watches[0]) or None, hold=left.lacks or None)
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         redis, found = self._redis(machine, task), task.finding
@@ -138,10 +135,7 @@ class RedisSentinelMethod(Method):
             redis.ask(("CONFIG", "REWRITE"))
         if own.role == MASTER:
             return Answer(UNDONE)
-        try:
-            unaware = _unaware(own._replace(priority=changed.get("replica-priority", own.priority)), self._watches(machine, task), 0.5)
-        except MethodError as error:
-            unaware = str(error)
+        unaware = self._unaware(machine, task, own._replace(priority=changed.get("replica-priority", own.priority)), 0.5)[0]
         left = unaware if own.link_up else f"it is not in step with its master {own.master} yet"
         return Answer(UNDOING, left) if left else Answer(UNDONE)
 
@@ -185,6 +179,18 @@ class RedisSentinelMethod(Method):
         if not found:
             raise MethodError(f"no Sentinel answers: {'; '.join(failures) or 'the option sentinels is empty'}"[:LONGEST_MESSAGE])
         return found
+
+    def _unaware(self, machine: Machine, task: Task, own: Redis, share: float = 0.0) -> tuple[str, list[Watch]]:
+        """Return which Sentinels have another replica-priority of this Redis than it has, if more than a share: they ask every ten seconds, or lie.
+
+        And what all that answer know.
+        """
+        try:
+            watches = self._watches(machine, task)
+        except MethodError as error:
+            return str(error), []
+        found = [watch.sentinel for watch in watches if any(copy.run_id == own.run_id and copy.priority != own.priority for copy in watch.copies)]
+        return f"not yet noticed by Sentinel {', '.join(found)}" if len(found) > share * len(watches) else "", watches
 
     def _moves_on(self, machine: Machine, task: Task, own: Redis) -> bool:
         """Return whether the Sentinels make another Redis the master, or most of them have."""
@@ -263,19 +269,6 @@ class RedisSentinelMethod(Method):
                 except (DaemonError, MethodError):
                     continue
         return found
-
-
-def _unaware(own: Redis, watches: t.Sequence[Watch], share: float = 0.0) -> str:
-    """Return which Sentinels have another replica-priority of this Redis than it has, if more than a share: they ask every ten seconds, or lie."""
-    found = [watch.sentinel for watch in watches if any(copy.run_id == own.run_id and copy.priority != own.priority for copy in watch.copies)]
-    return f"not yet noticed by Sentinel {', '.join(found)}" if len(found) > share * len(watches) else ""
-
-
-def _wanted(own: Redis, task: Task) -> int:
-    """Return how many replicas a master must have to take writes, as a person has set it; 0 where that is switched off, or writes may stop."""
-    if is_true(task.options["allow_no_writes"]) or not own.counts_replicas:
-        return 0
-    return int(_ours(own, task.known).get(handover.GUARD, own.min_replicas))
 
 
 def _ours(own: Redis, found: Values) -> dict[str, str]:

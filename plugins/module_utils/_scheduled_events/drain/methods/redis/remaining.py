@@ -7,78 +7,82 @@ from __future__ import annotations
 
 import typing as t
 
-from ..method import LONGEST_MESSAGE, Task
-from .servers import LOOPBACK, MASTER, Redis, Watch
+from ..method import Task, is_true
+from .servers import LOOPBACK, Copy, Redis, Watch
+
+# More is said behind them, in one message.
+LONGEST_WORDS = 300
 
 
 class Remaining(t.NamedTuple):
-    """The other servers of a Redis."""
+    """The other servers of a Redis, and what the event takes."""
 
+    wanted: int
+    """How many replicas a master must have to take writes; 0 where writes may stop."""
+    replicas: int
+    """How many of them are replicas then. One of the servers is the master."""
     others: int
-    """How many there are in all."""
     down: t.Sequence[str]
-    """Why others do not remain: they are down, and may come back."""
-    hit: t.Mapping[str, str]
-    """Why others do not remain, by their addresses: the event hits them, too."""
+    """Why others do not remain, each: they are down, and may come back."""
+    hit: t.Sequence[str]
+    """The event hits them, too."""
+    hosts: t.Collection[str]
+    """The addresses of the VMs that the event hits, by which their Sentinels are known."""
 
     @property
-    def replicas(self) -> int:
-        """Return how many replicas the master has then. One of the servers is the master."""
-        return max(self.others - len(self.down) - len(self.hit) - 1, 0)
-
-    def lacks(self, wanted: int) -> str:
-        """Return in words that a master refuses writes, because it wants so many replicas; an empty text where it has them."""
-        if self.replicas >= wanted:
+    def lacks(self) -> str:
+        """Return in words that a master refuses writes, because it wants more replicas; an empty text where it has them."""
+        if self.replicas >= self.wanted:
             return ""
-        why = [*self.down, *(f"{address}: {one}" for address, one in self.hit.items())]
-        words = f"min-replicas-to-write is {wanted}, and {self.replicas} of {self.others} replicas would be left"
-        return ": ".join(filter(None, (words, "; ".join(why))))[: LONGEST_MESSAGE - 100]
+        why = "; ".join([*self.down, *self.hit]) or "there are no others"
+        return f"min-replicas-to-write is {self.wanted}, and {self.replicas} of {self.others} replicas would be left: {why}"[:LONGEST_WORDS]
 
 
 def remaining(own: Redis, watches: t.Sequence[Watch], task: Task) -> Remaining:
-    """Return which other servers remain. One that most of the Sentinels that know it call down is down."""
+    """Return which other servers remain. What most of the Sentinels call down is down."""
     known: dict[str, list[str]] = {}
-    excluded = set()
+    hosts, down, hit = set(), [], []
     for watch in watches:
-        for copy in watch.copies:
-            if copy.run_id != own.run_id:
+        for copy in (Copy(watch.master, watch.run_id, "", watch.down), *watch.copies):
+            if copy.run_id == own.run_id:
+                hosts.add(host_of(copy.address))
+            else:
                 known.setdefault(copy.address, []).append(copy.down)
-                excluded |= {copy.address} if copy.priority == "0" else set()
-        if own.role != MASTER:
-            known.setdefault(watch.master, []).append(watch.down)
-    hit = {address: why for address in sorted(known) if (why := _hit(address, address in excluded, task))}
-    down = [f"{address} is down ({max(says)})" for address, says in sorted(known.items()) if address not in hit and 2 * sum(map(bool, says)) > len(says)]
-    return Remaining(len(known), down, hit)
+    for address, says in sorted(known.items()):
+        why = why_not(address, task)
+        if why:
+            hit.append(f"{address}: {why}")
+            hosts.add(host_of(address))
+        elif 2 * says.count("") < len(says):
+            down.append(f"{address} is down ({max(says)})")
+    wanted = 0 if is_true(task.options["allow_no_writes"]) else own.wanted
+    return Remaining(wanted, max(len(known) - len(down) - len(hit) - 1, 0), len(known), down, hit, hosts)
 
 
-def too_few_sentinels(own: Redis, watches: t.Sequence[Watch], task: Task) -> str:
-    """Return in words that the Sentinels that remain would not replace a master that dies meanwhile, or an empty text. By what the first one knows."""
-    first = watches[0]
-    copies = [copy.address for copy in first.copies if copy.run_id == own.run_id]
-    gone = {_host(address) for address in (*remaining(own, watches, task).hit, *(copies or [first.master]))}
-    known = {**first.peers, first.sentinel: not LOOPBACK.fullmatch(_host(first.sentinel))}
-    left = sum(up and _host(address) not in gone for address, up in known.items())
+def too_few_sentinels(hosts: t.Collection[str], first: Watch) -> str:
+    """Return in words that the Sentinels that remain, by what the first one knows, would not replace a master that dies meanwhile, or an empty text."""
+    known = {**first.peers, first.sentinel: not LOOPBACK.fullmatch(host_of(first.sentinel))}
+    left = sum(up and host_of(address) not in hosts for address, up in known.items())
     needed = max(first.quorum, len(known) // 2 + 1)
     if left >= needed:
         return ""
     return f"{left} of {len(known)} Sentinels would be left, and a failover needs {needed}: no replica takes over from a master that dies meanwhile"
 
 
-def member_of(address: str, task: Task) -> str:
-    """Return the host of the inventory that a Redis is on, or an empty text."""
-    members = task.options["members"]
-    return str(members.get(address) or members.get(_host(address)) or "") if isinstance(members, t.Mapping) else ""
-
-
-def _hit(address: str, is_excluded: bool, task: Task) -> str:
-    """Return why the event hits a server, too, or an empty text. Of one on an unknown VM this shows when it excludes itself from the choice."""
-    host = member_of(address, task)
+def why_not(address: str, task: Task) -> str:
+    """Return why a replica must not take over: its VM is hit by the same event. Its own drain excludes it."""
     if len(task.resources) < 2:
         return ""
+    members = task.options["members"]
+    host = str(members.get(address) or members.get(host_of(address)) or "") if isinstance(members, t.Mapping) else ""
     if task.members.get(host):
         return task.why_not(host)
-    return "its replica-priority is 0, its VM is not known, and the event hits several VMs" if is_excluded else ""
+    # The watcher knows no names, nor does an inventory without members. A VM that is hit has had its time to exclude itself.
+    if task.must_begin:
+        return ""
+    return task.why_not(host) if host else "option members does not say which host it is on, and the event hits several VMs"
 
 
-def _host(address: str) -> str:
+def host_of(address: str) -> str:
+    """Return the host of HOST:PORT."""
     return address.rpartition(":")[0]

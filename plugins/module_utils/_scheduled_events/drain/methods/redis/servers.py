@@ -82,8 +82,8 @@ class Redis(t.NamedTuple):
     failing_over: bool
     priority: str
     min_replicas: str
-    counts_replicas: bool
-    """Whether min-replicas-to-write has an effect: min-replicas-max-lag 0 switches it off."""
+    wanted: int
+    """How many replicas a master must have to take writes: min-replicas-max-lag 0 switches that off."""
     paused: int
     """How often its clients were paused since it has started; -1 where it does not count that, as before 7.0."""
 
@@ -94,17 +94,13 @@ class Copy(t.NamedTuple):
     address: str
     run_id: str
     priority: str
-    flags: frozenset[str]
+    down: str
+    """How it is down for this Sentinel; empty where it is not."""
 
     @property
     def excluded(self) -> str:
         """Return why Sentinel does not choose it, or an empty text."""
         return "its replica-priority is 0" if self.priority == "0" else self.down
-
-    @property
-    def down(self) -> str:
-        """Return how it is down for this Sentinel, or an empty text."""
-        return ", ".join(sorted(self.flags & DOWN))
 
     @property
     def eligible(self) -> bool:
@@ -118,7 +114,10 @@ class Watch(t.NamedTuple):
     sentinel: str
     master: str
     run_id: str
-    flags: frozenset[str]
+    down: str
+    """How the master is down for it; empty where it is not."""
+    fails_over: bool
+    """Whether it is about a failover."""
     peers: t.Mapping[str, bool]
     """Whether it can reach each of the other Sentinels, by their addresses."""
     quorum: int
@@ -128,21 +127,6 @@ class Watch(t.NamedTuple):
     no_quorum: str
     """What it says of the quorum, where that is not reached."""
     coordinates: bool
-
-    @property
-    def fails_over(self) -> bool:
-        """Return whether it is about a failover."""
-        return "failover_in_progress" in self.flags
-
-    @property
-    def down(self) -> str:
-        """Return how the master is down for it, or an empty text."""
-        return ", ".join(sorted(self.flags & DOWN))
-
-    @property
-    def others(self) -> int:
-        """Return how many other Sentinels it can reach."""
-        return sum(self.peers.values())
 
 
 def observe_redis(server: Server) -> Redis:
@@ -170,7 +154,7 @@ def observe_redis(server: Server) -> Redis:
         failing_over=state.get("master_failover_state", "no-failover") != "no-failover",
         priority=priority,
         min_replicas=min_replicas,
-        counts_replicas=int(max_lag) > 0,
+        wanted=int(min_replicas) if int(max_lag) else 0,
         paused=max(_whole(calls.get("cmdstat_client|pause", "").partition("calls=")[2].partition(",")[0]), 0) if version >= COUNTS else -1,
     )
 
@@ -190,11 +174,12 @@ def observe_sentinel(server: Server, name: str) -> Watch:
         sentinel=server.address,
         master=_address(server, address),
         run_id=about.get("runid", ""),
-        flags=_flags(about),
-        peers={_of(server, one): not _flags(one) & DOWN for one in _listed(server, others)},
+        down=_down(about),
+        fails_over="failover_in_progress" in about.get("flags", ""),
+        peers={_of(server, one): not _down(one) for one in _listed(server, others)},
         quorum=_whole(about.get("quorum")),
         down_after=_whole(about.get("down-after-milliseconds")),
-        copies=[Copy(_of(server, one), one.get("runid", ""), one.get("slave-priority", ""), _flags(one)) for one in _listed(server, copies)],
+        copies=[Copy(_of(server, one), one.get("runid", ""), one.get("slave-priority", ""), _down(one)) for one in _listed(server, copies)],
         no_quorum="" if isinstance(quorum, str) and quorum.startswith("OK") else said(quorum),
         coordinates=_coordinates(_info(server, info)),
     )
@@ -255,8 +240,8 @@ def _of(server: Server, about: Values) -> str:
     raise MethodError(f"{server.address} names a Redis without a usable address: {printable(host, 80)}")
 
 
-def _flags(about: t.Mapping[str, str]) -> frozenset[str]:
-    return frozenset(about.get("flags", "").split(","))
+def _down(about: t.Mapping[str, str]) -> str:
+    return ", ".join(sorted(DOWN.intersection(about.get("flags", "").split(","))))
 
 
 def _connected(server: Server, state: t.Mapping[str, str], max_lag: int) -> t.Iterator[tuple[str, int]]:
