@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -182,6 +183,26 @@ class Cluster:
 
     def settle(self, seconds: float = 90) -> None:
         until(lambda: not self.settled(), seconds, "a cluster that has settled", self.settled)
+
+    def set_all(self, name: str, value: str) -> None:
+        for vm in self.vms.values():
+            vm.ask("CONFIG", "SET", name, value)
+
+    def be_patient(self, milliseconds: str) -> None:
+        """Let the Sentinels call a server down after so long without an answer."""
+        for vm in self.vms.values():
+            vm.ask("SENTINEL", "SET", MASTER, "down-after-milliseconds", milliseconds, port=SENTINEL)
+
+    @contextlib.contextmanager
+    def away(self, name: str) -> t.Iterator[None]:
+        """One VM stands still, and the Sentinels of the others know it."""
+        others = [vm for vm in self.vms.values() if vm.name != name]
+        self.vms[name].signal(signal.SIGSTOP)
+        try:
+            until(lambda: all("s_down" in str(vm.of_sentinel("REPLICAS")) for vm in others), 30, "Sentinels that know that a replica is down")
+            yield
+        finally:
+            self.vms[name].signal(signal.SIGCONT)
 
     def clear(self) -> None:
         """Forget what an earlier writer wrote: its numbers are those of the next one, too."""

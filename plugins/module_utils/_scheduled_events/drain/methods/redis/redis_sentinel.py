@@ -14,6 +14,7 @@ from ....host.machine.machine import Machine
 from ..method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, is_true
 from ..pasted import word
 from . import handover
+from .remaining import remaining, too_few_sentinels
 from .resp import ErrorReply
 from .servers import COPY, LOOPBACK, MASTER, NUMBER, Redis, Server, Watch, master_address, observe_redis, observe_sentinel, said
 
@@ -38,6 +39,7 @@ class RedisSentinelMethod(Method):
         "sentinels": Option("texts", default=["127.0.0.1:26379"], address=True),
         "members": Option("mapping", default={}, hosts=True),
         "pause": Option("whole", default=30),
+        "allow_no_writes": Option("truth", default=False),
         "username": Option("text", default=""),
         "password_file": Option("path", default=""),
         "sentinel_username": Option("text", default=""),
@@ -53,13 +55,17 @@ class RedisSentinelMethod(Method):
             raise MethodError(f"Redis {'.'.join(map(str, own.version))} cannot pause writes (CLIENT PAUSE ... WRITE): it needs Redis 6.2 or later, or Valkey")
         watches = self._watches(machine, task)
         way = handover.way_to_hand_over(own, watches, task) if own.role == MASTER else ""
+        pause = handover.pause_for(watches)
         # What a killed run has begun is not refused any more.
         if way and not (task.known.get("role") == MASTER and task.state in UNDER_WAY_STATES):
             handover.refuse(own, watches, task)
         if way and way != handover.UNDER_WAY:
-            handover.refuse_pause(own, task)
+            handover.refuse_pause(own, pause, task)
         if own.role != MASTER and not any(copy.run_id == own.run_id for watch in watches for copy in watch.copies):
             raise NotYet(f"no Sentinel has found this Redis as a replica of {task.options['master']} yet")
+        left = remaining(own, watches, task)
+        if not task.known:
+            handover.refuse_writes_without_replicas(left)
         return {
             "role": own.role,
             "priority": own.priority,
@@ -71,13 +77,16 @@ class RedisSentinelMethod(Method):
             "sentinels": [watch.sentinel for watch in watches],
             "replicas": sorted({copy.address for watch in watches for copy in watch.copies if copy.eligible}),
             "way": way,
+            "pause": pause,
+            "sentinels_left": too_few_sentinels(left.hosts, watches[0]),
         }
 
     def would(self, machine: Machine, task: Task) -> str:
         found = task.present
+        left = f"; {found['sentinels_left']}" if found["sentinels_left"] else ""
         if found["role"] != MASTER:
-            return "would keep this replica from becoming master (replica-priority 0)"
-        return f"would hand over from {found['master']} to {' or '.join(found['replicas'])} ({found['way']})"
+            return f"would keep this replica from becoming master (replica-priority 0){left}"
+        return f"would hand over from {found['master']} to {' or '.join(found['replicas'])} ({found['way']}){left}"
 
     def begin(self, machine: Machine, task: Task) -> None:
         redis = self._redis(machine, task)
@@ -103,8 +112,11 @@ class RedisSentinelMethod(Method):
             return Answer(LOST, f"its replica-priority is {own.priority} again")
         if not own.link_up:
             return Answer(DRAINING, f"it is not in step with its master {own.master} yet")
-        unaware = self._unaware(machine, task, own)
-        return Answer(DRAINING, unaware) if unaware else Answer(DRAINED)
+        unaware, watches = self._unaware(machine, task, own)
+        if unaware:
+            return Answer(DRAINING, unaware)
+        left = remaining(own, watches, task)
+        return Answer(DRAINED, note=too_few_sentinels(left.hosts, watches[0]) or None, hold=left.lacks or None)
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         redis, found = self._redis(machine, task), task.finding
@@ -123,7 +135,7 @@ class RedisSentinelMethod(Method):
             redis.ask(("CONFIG", "REWRITE"))
         if own.role == MASTER:
             return Answer(UNDONE)
-        unaware = self._unaware(machine, task, own._replace(priority=changed.get("replica-priority", own.priority)), 0.5)
+        unaware = self._unaware(machine, task, own._replace(priority=changed.get("replica-priority", own.priority)), 0.5)[0]
         left = unaware if own.link_up else f"it is not in step with its master {own.master} yet"
         return Answer(UNDOING, left) if left else Answer(UNDONE)
 
@@ -168,14 +180,17 @@ class RedisSentinelMethod(Method):
             raise MethodError(f"no Sentinel answers: {'; '.join(failures) or 'the option sentinels is empty'}"[:LONGEST_MESSAGE])
         return found
 
-    def _unaware(self, machine: Machine, task: Task, own: Redis, share: float = 0.0) -> str:
-        """Return which Sentinels have another replica-priority of this Redis than it has, if more than a share: they ask every ten seconds, or lie."""
+    def _unaware(self, machine: Machine, task: Task, own: Redis, share: float = 0.0) -> tuple[str, list[Watch]]:
+        """Return which Sentinels have another replica-priority of this Redis than it has, if more than a share: they ask every ten seconds, or lie.
+
+        And what all that answer know.
+        """
         try:
             watches = self._watches(machine, task)
         except MethodError as error:
-            return str(error)
+            return str(error), []
         found = [watch.sentinel for watch in watches if any(copy.run_id == own.run_id and copy.priority != own.priority for copy in watch.copies)]
-        return f"not yet noticed by Sentinel {', '.join(found)}" if len(found) > share * len(watches) else ""
+        return f"not yet noticed by Sentinel {', '.join(found)}" if len(found) > share * len(watches) else "", watches
 
     def _moves_on(self, machine: Machine, task: Task, own: Redis) -> bool:
         """Return whether the Sentinels make another Redis the master, or most of them have."""
@@ -192,14 +207,18 @@ class RedisSentinelMethod(Method):
         sentinel = self._sentinel(machine, task, task.present["sentinels"][0])
         if task.present["way"] == handover.COORDINATED and self._ask_for_failover(sentinel, task, "COORDINATED"):
             return
-        redis.order("CLIENT", "PAUSE", str(handover.PAUSE_SECONDS * 1000), "WRITE")
+        # Before the pause: wherever this run ends, the Sentinels may replace this master and tell it late, when the pause is over. Then its replicas have left
+        # it, and without them it takes no writes. As long as they are there, it does.
+        redis.order("CONFIG", "SET", handover.GUARD, str(task.finding["guard"]))
         try:
+            redis.order("CLIENT", "PAUSE", str(task.present["pause"]), "WRITE")
             handover.wait_in_step(machine, task, redis)
-            # If this run ends here, the pause does before the old master is told: then its replicas have left it, and without them it takes no writes.
-            redis.order("CONFIG", "SET", handover.GUARD, str(task.finding["guard"]))
             self._ask_for_failover(sentinel, task)
         except (DaemonError, MethodError):
             redis.ask(("CLIENT", "UNPAUSE"))
+            # No Sentinel has begun, and near its event a failed drain is not undone: a replica that hangs must not stop all writes meanwhile.
+            if not self._moves_on(machine, task, observe_redis(redis)):
+                redis.ask(("CONFIG", "SET", handover.GUARD, str(task.finding["min_replicas"])))
             raise
 
     @staticmethod

@@ -22,6 +22,8 @@ HOST = re.compile(r"[A-Za-z0-9_.:-]{1,255}")
 # Of any cluster. Their addresses get into the record.
 MOST_SERVERS = 64
 MASTER, COPY = "master", "slave"
+# The default of min-replicas-max-lag, in seconds.
+USUAL_LAG = 10
 # Calls of CLIENT PAUSE have a line of their own in INFO commandstats.
 COUNTS = (7,)
 # What Sentinel calls a replica that it does not choose.
@@ -76,10 +78,12 @@ class Redis(t.NamedTuple):
     """Of a replica: whether it gets all that its master writes."""
     offset: int
     copies: t.Mapping[str, int]
-    """Of a master: the offset that each connected replica has acknowledged, by its address."""
+    """Of a master: the offset that each connected replica has acknowledged, by its address. One that hangs, so that the master does not count it, is none."""
     failing_over: bool
     priority: str
     min_replicas: str
+    wanted: int
+    """How many replicas a master must have to take writes: min-replicas-max-lag 0 switches that off."""
     paused: int
     """How often its clients were paused since it has started; -1 where it does not count that, as before 7.0."""
 
@@ -90,12 +94,13 @@ class Copy(t.NamedTuple):
     address: str
     run_id: str
     priority: str
-    flags: frozenset[str]
+    down: str
+    """How it is down for this Sentinel; empty where it is not."""
 
     @property
     def excluded(self) -> str:
         """Return why Sentinel does not choose it, or an empty text."""
-        return "its replica-priority is 0" if self.priority == "0" else ", ".join(sorted(self.flags & DOWN))
+        return "its replica-priority is 0" if self.priority == "0" else self.down
 
     @property
     def eligible(self) -> bool:
@@ -109,18 +114,19 @@ class Watch(t.NamedTuple):
     sentinel: str
     master: str
     run_id: str
-    flags: frozenset[str]
-    others: int
-    """How many other Sentinels it can reach."""
+    down: str
+    """How the master is down for it; empty where it is not."""
+    fails_over: bool
+    """Whether it is about a failover."""
+    peers: t.Mapping[str, bool]
+    """Whether it can reach each of the other Sentinels, by their addresses."""
+    quorum: int
+    down_after: int
+    """After how many milliseconds without an answer it calls a server down; -1 where it does not say so."""
     copies: t.Sequence[Copy]
     no_quorum: str
     """What it says of the quorum, where that is not reached."""
     coordinates: bool
-
-    @property
-    def fails_over(self) -> bool:
-        """Return whether it is about a failover."""
-        return "failover_in_progress" in self.flags
 
 
 def observe_redis(server: Server) -> Redis:
@@ -131,9 +137,10 @@ def observe_redis(server: Server) -> Redis:
         ("INFO", "commandstats"),
         ("CONFIG", "GET", "replica-priority"),
         ("CONFIG", "GET", "min-replicas-to-write"),
+        ("CONFIG", "GET", "min-replicas-max-lag"),
     )
     about, state, calls = (_info(server, reply) for reply in replies[:3])
-    priority, min_replicas = (_setting(server, reply) for reply in replies[3:])
+    priority, min_replicas, max_lag = (_setting(server, reply) for reply in replies[3:])
     version = _version(about.get("redis_version", ""))
     return Redis(
         run_id=about.get("run_id", ""),
@@ -143,10 +150,11 @@ def observe_redis(server: Server) -> Redis:
         master=_of(server, {"ip": state.get("master_host"), "port": state.get("master_port")}) if "master_host" in state else "",
         link_up=state.get("master_link_status") == "up" and state.get("master_sync_in_progress") == "0",
         offset=_whole(state.get("master_repl_offset")),
-        copies=dict(_connected(server, state)),
+        copies=dict(_connected(server, state, int(max_lag) or USUAL_LAG)),
         failing_over=state.get("master_failover_state", "no-failover") != "no-failover",
         priority=priority,
         min_replicas=min_replicas,
+        wanted=int(min_replicas) if int(max_lag) else 0,
         paused=max(_whole(calls.get("cmdstat_client|pause", "").partition("calls=")[2].partition(",")[0]), 0) if version >= COUNTS else -1,
     )
 
@@ -166,9 +174,12 @@ def observe_sentinel(server: Server, name: str) -> Watch:
         sentinel=server.address,
         master=_address(server, address),
         run_id=about.get("runid", ""),
-        flags=_flags(about),
-        others=sum(not _flags(one) & DOWN for one in _listed(server, others)),
-        copies=[Copy(_of(server, one), one.get("runid", ""), one.get("slave-priority", ""), _flags(one)) for one in _listed(server, copies)],
+        down=_down(about),
+        fails_over="failover_in_progress" in about.get("flags", ""),
+        peers={_of(server, one): not _down(one) for one in _listed(server, others)},
+        quorum=_whole(about.get("quorum")),
+        down_after=_whole(about.get("down-after-milliseconds")),
+        copies=[Copy(_of(server, one), one.get("runid", ""), one.get("slave-priority", ""), _down(one)) for one in _listed(server, copies)],
         no_quorum="" if isinstance(quorum, str) and quorum.startswith("OK") else said(quorum),
         coordinates=_coordinates(_info(server, info)),
     )
@@ -229,16 +240,16 @@ def _of(server: Server, about: Values) -> str:
     raise MethodError(f"{server.address} names a Redis without a usable address: {printable(host, 80)}")
 
 
-def _flags(about: t.Mapping[str, str]) -> frozenset[str]:
-    return frozenset(about.get("flags", "").split(","))
+def _down(about: t.Mapping[str, str]) -> str:
+    return ", ".join(sorted(DOWN.intersection(about.get("flags", "").split(","))))
 
 
-def _connected(server: Server, state: t.Mapping[str, str]) -> t.Iterator[tuple[str, int]]:
-    """Return the replicas that are connected to a master and stream what it writes."""
+def _connected(server: Server, state: t.Mapping[str, str], max_lag: int) -> t.Iterator[tuple[str, int]]:
+    """Return the replicas that are connected to a master, stream what it writes, and have said so within as many seconds as the master takes them for good."""
     for key, value in state.items():
         if key.startswith(COPY) and key[len(COPY) :].isdigit():
             about = dict(part.partition("=")[::2] for part in value.split(","))
-            if about.get("state") == "online":
+            if about.get("state") == "online" and _whole(about.get("lag")) <= max_lag:
                 yield _of(server, about), _whole(about.get("offset"))
 
 

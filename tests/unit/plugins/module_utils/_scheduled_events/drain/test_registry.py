@@ -74,6 +74,7 @@ LINUX = {
         "sentinels": ("texts", False, ["127.0.0.1:26379"], ()),
         "members": ("mapping", False, {}, ()),
         "pause": ("whole", False, 30, ()),
+        "allow_no_writes": ("truth", False, False, ()),
         "username": ("text", False, "", ()),
         "password_file": ("path", False, "", ()),
         "sentinel_username": ("text", False, "", ()),

@@ -52,6 +52,7 @@ class PlayedRedis:
         self.master, self.link = ADDRESSES["A"], "up"
         self.offset, self.copies = 1243, {"B": ("online", 1243), "C": ("online", 1243)}
         self.settings = {"replica-priority": "100", "min-replicas-to-write": "0"}
+        self.max_lag, self.lags = "10", {}
         self.failover = "no-failover"
         self.paused, self.pauses, self.counted = False, [], 0
         self.refuses: dict[str, bytes] = {}
@@ -60,7 +61,7 @@ class PlayedRedis:
     def replication(self) -> str:
         if self.role == "master":
             copies = "".join(
-                "slave{}:ip={},port={},state={},offset={},lag=0\r\n".format(number, *ADDRESSES[letter].split(":"), *about)
+                "slave{}:ip={},port={},state={},offset={},lag={}\r\n".format(number, *ADDRESSES[letter].split(":"), *about, self.lags.get(letter, 0))
                 for number, (letter, about) in enumerate(self.copies.items())
             )
             return (
@@ -94,7 +95,7 @@ class PlayedRedis:
 
     def _config(self, words: list[str]) -> bytes:
         if words[1] == "GET":
-            return array(bulk(words[2]), bulk(self.settings[words[2]]))
+            return array(bulk(words[2]), bulk(self.max_lag if words[2] == "min-replicas-max-lag" else self.settings[words[2]]))
         if words[1] == "SET":
             self.settings[words[2]] = words[3]
         return OK
@@ -114,8 +115,10 @@ class PlayedRedis:
 class PlayedSentinel:
     """One Sentinel: whom it calls master, and what it knows of the replicas."""
 
-    def __init__(self) -> None:
-        self.master, self.flags, self.others, self.quorum = "A", "master", ["sentinel", "sentinel"], QUORUM
+    def __init__(self, own: str) -> None:
+        self.master, self.flags, self.quorum, self.down_after = "A", "master", QUORUM, "30000"
+        # The other Sentinels, with the flags that they have here.
+        self.others = {address: "sentinel" for address in SENTINELS if address != own}
         self.about = REDIS_7
         self.copies = {"B": ("100", "slave"), "C": ("100", "slave")}
         self.failover: bytes = OK
@@ -132,11 +135,11 @@ class PlayedSentinel:
             return b"*-1\r\n" if words[1].startswith("GET") else NO_MASTER
         host, port = (self.address or ADDRESSES[self.master]).split(":")
         if words[1] == "MASTER":
-            return pairs(name="mymaster", ip=host, port=port, runid=run_id(self.master), flags=self.flags, num_other_sentinels="2", quorum="2")
+            return pairs(name="mymaster", ip=host, port=port, runid=run_id(self.master), flags=self.flags, **self._more())
         if words[1] == "REPLICAS":
             return array(*(self._copy(letter, *about) for letter, about in self.copies.items()))
         if words[1] == "SENTINELS":
-            return array(*(pairs(name="f" * 40, ip="10.0.0.5", port="26379", flags=flags) for flags in self.others))
+            return array(*(self._other(*address.split(":"), flags) for address, flags in self.others.items()))
         if words[1] == "CKQUORUM":
             return self.quorum
         if words[1] == "GET-MASTER-ADDR-BY-NAME":
@@ -146,6 +149,13 @@ class PlayedSentinel:
         if reply == OK:
             self.on_failover()
         return reply
+
+    def _more(self) -> dict[str, str]:
+        return {"num_other_sentinels": str(len(self.others)), "quorum": "2", **({"down_after_milliseconds": self.down_after} if self.down_after else {})}
+
+    @staticmethod
+    def _other(host: str, port: str, flags: str) -> bytes:
+        return pairs(name="f" * 40, ip=host, port=port, flags=flags)
 
     @staticmethod
     def _copy(letter: str, priority: str, flags: str) -> bytes:
@@ -159,7 +169,7 @@ class Played:
 
     def __init__(self, role: str = "master") -> None:
         self.redis = PlayedRedis("A" if role == "master" else "B", role)
-        self.sentinels = {address: PlayedSentinel() for address in SENTINELS}
+        self.sentinels = {address: PlayedSentinel(address) for address in SENTINELS}
         self.sent: list[tuple[str, str]] = []
         self.daemons: list[t.Any] = []
         self.away: set[str] = set()
