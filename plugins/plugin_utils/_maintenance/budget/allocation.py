@@ -368,11 +368,12 @@ def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Lea
         taken.add(names, f"{event_id} takes it now")
         return unit
     room = _no_room(full, budgets.text(budget, names, full, taken))
+    if anyway := [participant.host.name for participant in unit.participants if _goes_anyway(participant, settings, full)]:
+        room = replace(room, detail=f"{room.detail}; the deadline has passed, so it drains without room and is not approved")
     if full in budget.doubted:
         unit = _failing(unit, room)
-    if anyway := [participant.host.name for participant in unit.participants if _goes_anyway(participant, settings, full)]:
+    if anyway:
         taken.add([name for name in anyway if name in budget.of], f"{event_id} takes it at its deadline")
-        room = replace(room, detail=f"{room.detail}; the deadline has passed, so it drains without room and is not approved")
         return _hold(_beyond_capacity(unit, anyway), full, room, board)
     if begins or _approves(unit):
         # Only a unit that fits once the events under way are over may keep others waiting.

@@ -198,6 +198,7 @@ def test_at_its_deadline_each_drains_and_none_is_approved_in_the_next_pass(group
     found = plan(*(refused(name, its, records=[no_room(its)]) for name, its in zip(NAMES, events, strict=True)), **groups)
     drains = [step for step in found["actions"] if step["action"] == "drain"]
     assert [step["host"] for step in drains] == list(NAMES) and len(found["fails"]) == 4
+    assert reason(found).endswith("Connection refused; the deadline has passed, so it drains without room and is not approved")
     for phase in ("draining", "drained"):
         records = [record(phase, its, rule=step["rule"]) for its, step in zip(events, drains, strict=True)]
         found = plan(*(refused(name, its, records=[one]) for name, its, one in zip(NAMES, events, records, strict=True)), **groups)
