@@ -444,7 +444,7 @@ def _full(budget: Budget, names: Sequence[str], out: Tally, *, total: bool, has_
     for group in dict.fromkeys(group for name in names for group in budget.of[name]):
         wanted = budgets.members(budget, names, group)
         more = any(name not in budget.out or name in budget.serving for name in wanted)
-        if group in budget.doubted and (more or not budget.unexplained.keys().isdisjoint(wanted)):
+        if group in budget.doubted and not budget.unexplained.keys().isdisjoint(wanted):
             return group
         unsure = group in budget.short or budgets.dispute(budget, group, names) is not None
         if (more or total) and (unsure or budgets.is_full(budget, group, wanted, out, has_waited=has_waited)):
