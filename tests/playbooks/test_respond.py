@@ -82,6 +82,25 @@ def test_a_group_with_a_limit_takes_its_vms_one_after_the_other(make_lab: Make) 
     assert lab.phases("web2")[-1] == "recovered"
 
 
+def test_a_health_check_of_the_wrong_port_lets_no_vm_go(make_lab: Make) -> None:
+    """All four are out of service, by their checks. That is no reason to take them out: until 2.6.0 all were drained and approved, in green."""
+    lab = make_lab(VMS := ["web1", "web2", "web3", "web4"])
+    lab.all["respond_capacity"] = [{"name": "web", "members": "{{ groups['all'] }}", "max_unavailable": 1}]
+    for vm in VMS:
+        lab.hosts[vm]["respond_health"] = {"port": 9}
+        lab.simulator.event("Reboot", [vm], notice=72000)
+    doubt = "is respond_health right? The checks say: web1, web2, web3, web4: port 9 of 127.0.0.1 does not accept connections: "
+    assert doubt in " ".join(lab.respond(code=2).split())
+    assert [lab.flag(vm).exists() for vm in VMS] == [True] * 4
+    assert [lab.phases(vm) for vm in VMS] == [["noticed", "held"]] * 4
+    # At their deadline they drain, and by then all have records: none is approved for that, in this pass nor in the next.
+    for _run in range(2):
+        assert "is respond_health right?" in lab.respond(code=2, respond_pass_interval=80000)
+        assert [lab.flag(vm).exists() for vm in VMS] == [False] * 4
+        assert [lab.phases(vm)[-1] for vm in VMS] == ["drained"] * 4
+        assert lab.simulator.approvals() == []
+
+
 def test_one_event_from_notice_to_recovery_and_a_second_run_changes_nothing(make_lab: Make) -> None:
     lab = make_lab(["web1", "web2", "idle"], 60)
     told = lab.folder / "told.yml"

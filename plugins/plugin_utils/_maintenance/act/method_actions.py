@@ -75,7 +75,7 @@ class MethodActions:
         """Return the rule as the record keeps it, with the number of the drain."""
         rule = {**participant.rule.as_dict(), "order": self._order(participant)}
         if participant.beyond_capacity or (participant.holds_changes and allocation.beyond_by_record(participant)):
-            rule["beyond_capacity"] = True
+            rule |= {"beyond_capacity": True, **({allocation.WAS_OUT: True} if allocation.was_out(participant) else {})}
         return rule
 
     def _order(self, participant: Participant) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ....module_utils._scheduled_events.core.printable_text import printable
 from ..._core import plain_values
 from ..config import capacity_groups
 from ..config.capacity_groups import Group
@@ -30,6 +31,10 @@ from .budget import Budget, Tally
 OUT_PHASES = ("draining", "drained", "approved", "started", "gone", "recovering")
 # The notice that Azure gives of most events (fact 72): with less than so many seconds none can be held.
 USUAL_NOTICE = 900.0
+# The key of a rule in a record: whether a VM that drained beyond capacity was out of service before, by its health check.
+WAS_OUT = "was_out"
+# Characters of what a health check says, in a sentence about several.
+LONGEST_CHECK = 160
 # While an event waits for room, the members of its groups are observed this often, in seconds.
 ROOM_CHECK = 15.0
 
@@ -92,6 +97,7 @@ def shown(budget: Budget, settings: Settings) -> list[dict[str, Any]]:
             "missing": [member for member in group.members if member in budget.missing],
             "held": budgets.unusable(budget, group, ()),
             "disputed": dict(budget.disputed.get(group, {})),
+            "doubted": budgets.doubt(budget, group),
             "holds_nothing": _holds_nothing(budget, group, settings),
         }
         for group in budget.groups
@@ -140,8 +146,21 @@ def _open(groups: tuple[Group, ...], event_states: Sequence[EventState], observe
     unread = frozenset(name for name in stuck if name not in hosts or hosts[name].observation is None)
     few = [group for name in missing for group in of[name]] + [group for group in groups if group.size not in (None, len(group.members))]
     short = frozenset(group for group in few if not group.alike)
-    latest = _latest(hosts.values(), event_states, now)
-    return Budget(groups, of, missing, short, unread, {**out, **stuck}, stuck, latest=latest, hosts=hosts, serving=frozenset(out.keys() - firmly))
+    unexplained = _unexplained(hosts, event_states)
+    return Budget(
+        groups,
+        of,
+        missing,
+        short,
+        unread,
+        {**out, **stuck},
+        stuck,
+        latest=_latest(hosts.values(), event_states, now),
+        hosts=hosts,
+        serving=frozenset(out.keys() - firmly),
+        unexplained=unexplained,
+        doubted={group: found for group in groups if (found := budgets.doubted(group, unexplained))},
+    )
 
 
 def _latest(hosts: Iterable[Host], event_states: Iterable[EventState], now: float) -> dict[str, str | None]:
@@ -196,6 +215,25 @@ def _why_not_serving(observation: Observation) -> str | None:
     # Its upgrade was interrupted, and no health check shows that it serves.
     begun = next((name for name, state in observation.marks.items() if state != "done"), None)
     return f"in the middle of upgrade {begun!r}" if begun is not None and observation.in_service is None else None
+
+
+def _unexplained(hosts: Mapping[str, Host], event_states: Iterable[EventState]) -> dict[str, str]:
+    """Return the VMs that their health checks alone have out of service, with what the checks say."""
+    explained = {participant.host.name for event_state in event_states for participant in event_state.participants if _explains(event_state, participant)}
+    return {name: said for name, host in hosts.items() if name not in explained and (said := _check_says(host.observation))}
+
+
+def _explains(event_state: EventState, participant: Participant) -> bool:
+    """Return whether an event explains why a VM is out of service: not one for which it was drained at its deadline, and was out of service before."""
+    is_hit = participant.named and not participant.over and _why_hit(event_state, participant) is not None
+    return (is_hit or (participant.ok and _is_out(participant))) and not _is_marked(participant, WAS_OUT)
+
+
+def _check_says(observation: Observation | None) -> str | None:
+    """Return what the health check of a VM says that has it out of service, while no upgrade is under way on it; or None."""
+    if observation is None or observation.in_service is not False or any(state != "done" for state in observation.marks.values()):
+        return None
+    return printable(observation.in_service_why or "no reason given", LONGEST_CHECK)
 
 
 def _why_hit(event_state: EventState, participant: Participant) -> str | None:
@@ -266,7 +304,21 @@ def _beyond(unit: Unit) -> bool:
 
 def beyond_by_record(participant: Participant) -> bool:
     """Return whether the record has the drain as beyond capacity. The record keeps that with the rule, as decided when the drain began."""
-    return participant.record is not None and plain_values.flag(participant.record.rule.get("beyond_capacity")) is True
+    return _is_marked(participant, "beyond_capacity")
+
+
+def was_out(participant: Participant) -> bool:
+    """Return whether its health check had a VM out of service before its drain changed anything; the record of a drain beyond capacity keeps that, too.
+
+    Such a record does not explain why the VM is out: else the drains at their deadlines would let those of all other VMs go, and be approved.
+    """
+    if participant.holds_changes:
+        return _is_marked(participant, WAS_OUT)
+    return participant.host.observation is not None and participant.host.observation.in_service is False
+
+
+def _is_marked(participant: Participant, mark: str) -> bool:
+    return participant.record is not None and plain_values.flag(participant.record.rule.get(mark)) is True
 
 
 def _goes_anyway(participant: Participant, settings: Settings, full: Group | None = None) -> bool:
@@ -317,8 +369,11 @@ def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Lea
         return unit
     room = _no_room(full, budgets.text(budget, names, full, taken))
     if anyway := [participant.host.name for participant in unit.participants if _goes_anyway(participant, settings, full)]:
-        taken.add([name for name in anyway if name in budget.of], f"{event_id} takes it at its deadline")
         room = replace(room, detail=f"{room.detail}; the deadline has passed, so it drains without room and is not approved")
+    if full in budget.doubted:
+        unit = _failing(unit, room)
+    if anyway:
+        taken.add([name for name in anyway if name in budget.of], f"{event_id} takes it at its deadline")
         return _hold(_beyond_capacity(unit, anyway), full, room, board)
     if begins or _approves(unit):
         # Only a unit that fits once the events under way are over may keep others waiting.
@@ -334,6 +389,12 @@ def _no_room(group: Group, detail: str = "") -> Blocker:
     kind: Kind = "cluster" if capacity_groups.is_cluster(group) else "capacity"
     text = f"too many {budgets.named(group)} are out" if group.alike else f"{budgets.named(group)} has no room"
     return Blocker(kind, text, (group.name,), detail=detail)
+
+
+def _failing(unit: Unit, room: Blocker) -> Unit:
+    """Let the run fail for an event that waits because of what health checks say: a wrong one is an operator's to mend."""
+    failed = replace(room, kind="failed", text=room.detail)
+    return unit._replace(participants=[one if one.coming or one.failed else replace(one, failed=failed) for one in unit.participants])
 
 
 def _has_waited(unit: Unit, settings: Settings) -> bool:
@@ -376,10 +437,15 @@ def _only_found(participant: Participant) -> bool:
 
 
 def _full(budget: Budget, names: Sequence[str], out: Tally, *, total: bool, has_waited: bool) -> Group | None:
-    """Return the first group that would have too many unavailable members. An event whose VMs are all unavailable already adds none."""
+    """Return the first group that would have too many unavailable members. An event whose VMs are all unavailable already adds none.
+
+    That does not hold for VMs that only their health checks have out of service, where they are more than the group allows: the checks may be wrong.
+    """
     for group in dict.fromkeys(group for name in names for group in budget.of[name]):
         wanted = budgets.members(budget, names, group)
         more = any(name not in budget.out or name in budget.serving for name in wanted)
+        if group in budget.doubted and not budget.unexplained.keys().isdisjoint(wanted):
+            return group
         unsure = group in budget.short or budgets.dispute(budget, group, names) is not None
         if (more or total) and (unsure or budgets.is_full(budget, group, wanted, out, has_waited=has_waited)):
             return group

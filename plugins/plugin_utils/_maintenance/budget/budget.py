@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from ..._core.short_forms import some
+from ..._core.short_forms import grouped, some
 from ..config import capacity_groups
 from ..config.capacity_groups import Group
 from ..core.model import Host
@@ -60,10 +60,20 @@ class Budget:
     serving: frozenset[str] = frozenset()
     """Members that count as unavailable for an event that is over, has failed or may end any moment, and that are not drained for it:
     a new drain makes them unavailable for longer."""
+    unexplained: dict[str, str] = field(default_factory=dict)
+    """Members that their health checks have out of service and nothing else does, no record above all: what the check said."""
+    doubted: dict[Group, list[str]] = field(default_factory=dict)
+    """Groups with more such members than they allow, and those members: none of them is a reason to take more out, and a wrong check may be."""
     disputed: dict[Group, dict[str, str]] = field(default_factory=dict)
     """Groups for which another run, active on a VM, declares other members: the other run, by that VM."""
     taken: dict[str, str] = field(default_factory=dict)
     """Members that are unavailable, leased by other runs, or needed by an event: an upgrade counts all of them, because events go first."""
+
+
+def doubted(group: Group, unexplained: Container[str]) -> list[str]:
+    """Return the unexplained members of a group that are more than it allows, else none. One may always be: a VM that has crashed may be drained."""
+    found = [name for name in group.members if name in unexplained]
+    return found if len(found) > max(group.limit, 1) else []
 
 
 def is_full(budget: Budget, group: Group, wanted: Sequence[str], out: Tally, *, has_waited: bool) -> bool:
@@ -124,8 +134,19 @@ def unusable(budget: Budget, group: Group, names: Container[str]) -> str | None:
     return f"capacity group {group.name!r} is held: {other} declares other members for it; give all runs the same list" if other else None
 
 
+def doubt(budget: Budget, group: Group) -> str | None:
+    """Return what the health checks of a group say that has more members out of service by them alone than it allows, or None."""
+    found = budget.doubted.get(group)
+    if not found:
+        return None
+    of = named(group) if group.alike else f"members of {named(group)}"
+    said = some(grouped(((name, [budget.unexplained[name]]) for name in found), SHOWN), SHOWN)
+    counted = f"{len(found)} of {len(group.members)} {of} are not in service by their health checks alone, and at most {max(group.limit, 1)} may be"
+    return f"{counted}; is respond_health right? The checks say: {said}"
+
+
 def text(budget: Budget, names: Sequence[str], group: Group, taken: Tally, who: str = "the event") -> str:
-    if (held := unusable(budget, group, names)) is not None:
+    if (held := unusable(budget, group, names) or doubt(budget, group)) is not None:
         return held
     own = members(budget, names, group)
     if group.alike:

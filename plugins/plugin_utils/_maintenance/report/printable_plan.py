@@ -34,7 +34,7 @@ def screened(found: Data) -> Data:
     for about in found.get("hosts", {}).values():
         _make_printable(about, "error")
     for group in found.get("capacity", ()):
-        _make_printable(group, "held", "holds_nothing", "alike")
+        _make_printable(group, "held", "doubted", "holds_nothing", "alike")
         _make_printable(group["out"], *group["out"])
     summary = found.get("summary", {})
     for lines in (found.get("why"), found.get("fails"), *(summary.get(key) for key in ("problems", "retired", "wrong_settings"))):

@@ -173,7 +173,7 @@ def summary_lines(summary: Values) -> list[str]:
 def capacity_lines(groups: list[Values]) -> list[str]:
     """Return one line for each capacity group that has unavailable VMs or that blocks all, as it may in a part of an inventory."""
     held = [f"C{group['held'][1:]}." for group in groups if group.get("held")]
-    held += [f"{text}." for text in dict.fromkeys(group.get("holds_nothing") for group in groups) if text]
+    held += [f"{text}." for key in ("doubted", "holds_nothing") for text in dict.fromkeys(group.get(key) for group in groups) if text]
     return held + [
         f"{_title(group)}: {len(group['out'])} of {len(group['members'])} unavailable{_limit(group)}:"
         f" {some([f'{name} ({why})' for name, why in group['out'].items()], SHOWN_HOSTS)}."

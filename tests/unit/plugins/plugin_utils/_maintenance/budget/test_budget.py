@@ -243,7 +243,7 @@ def test_own_vms_that_are_out_are_taken_from_the_count_of_the_others_once() -> N
 
 def test_an_approval_of_what_is_out_already_needs_no_place() -> None:
     short = event(**PAUSE)
-    seen = [vm("vm1", [short], in_service=False), vm("vm2", in_service=False)]
+    seen = [vm("vm1", [short], in_service=False), vm("vm2", state="unreachable")]
     assert acts(plan(*seen, capacity=group(1, ("vm1", "vm2")))) == ["approve vm1 E1"]
 
 

@@ -69,9 +69,12 @@ def out(seen: dict[str, Any] | None, hits: list[dict[str, Any]], policy: Any = N
     """By the design's words. C(hits) are events that have started; without a policy, all of them count."""
     if seen is None or seen["observation"] is None:
         return True
+    return seen["observation"]["in_service"] is False or explained(seen, hits, policy)
+
+
+def explained(seen: dict[str, Any], hits: list[dict[str, Any]], policy: Any) -> bool:
+    """Whether anything but a health check says that the VM is out."""
     observation = seen["observation"]
-    if observation["in_service"] is False:
-        return True
     if any(one["phase"] in OUT or any(how["state"] != "undone" for how in one["methods"]) for one in observation["records"]):
         return True
     # Each VM by its own document: what others say of it counts for nothing.
@@ -87,6 +90,7 @@ def check(seen: list[dict[str, Any]], events: list[dict[str, Any]], groups: list
     found = plan(*seen, capacity=[one for one in groups if one["name"] != "cluster c"], clusters=clusters, policy=policy)
     hits = [by_id[one["event_id"]] for one in found["events"] if one["listed"] and one["event_status"] == "Started"]
     outs = {name for name in NAMES if out(by_name.get(name), hits, policy)}
+    alone = {name for name, one in by_name.items() if one["observation"] and one["observation"]["in_service"] is False and not explained(one, hits, policy)}
     anyway, starts = set(), set()
     for step in found["actions"]:
         if step["action"] == "drain":
@@ -102,6 +106,8 @@ def check(seen: list[dict[str, Any]], events: list[dict[str, Any]], groups: list
         limit = len(members) // 2 if said == "50%" else said
         more = (starts - outs) & members
         taken += len(more)
+        if len(alone & members) > max(limit, 1):
+            assert not (starts & members & (alone | starts - outs)), f"{starts} begin in {group}, of which {alone} are out by their checks alone"
         if more:
             assert members <= set(by_name), f"{more} begin in {group}, of which nobody knows who is out"
             assert len(members & (outs | starts | anyway)) <= limit, f"{more} begin in {group}, out are {outs}, {anyway} go anyway"
@@ -152,3 +158,9 @@ def test_the_oracle_sees_who_was_not_counted(mutant: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(allocation, mutant, lambda given: None)
     with pytest.raises(AssertionError, match="begin in"):
         search(200, (Phase.generate,))
+
+
+def test_the_oracle_sees_where_health_checks_alone_are_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(allocation, "_unexplained", lambda *given: {})
+    with pytest.raises(AssertionError, match="by their checks alone"):
+        search(2000, (Phase.generate,))
