@@ -106,12 +106,12 @@ class LocalFlagFiles:
 
     @staticmethod
     def _link(path: str, target: bytes) -> None:
-        with _in_folder(path) as (folder, name), _beside(name, folder) as beside:
+        with _beside(path) as (folder, beside):
             os.symlink(target, os.fsencode(beside), dir_fd=folder)
 
     @staticmethod
     def _write(path: str, content: bytes, mode: int, owner: tuple[int, int] | None) -> None:
-        with _in_folder(path) as (folder, name), _beside(name, folder) as beside:
+        with _beside(path) as (folder, beside):
             descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
             with open(descriptor, "wb") as stream:
                 if owner is not None:
@@ -145,16 +145,17 @@ def _refuse_other(path: str, about: os.stat_result, folder: int) -> None:
 
 
 @contextlib.contextmanager
-def _beside(name: str, folder: int) -> t.Iterator[str]:
-    """Return the name of a new file beside another, whose place it then takes. Where that fails, nothing of it is left."""
-    beside = f"{name}.maintenance.{os.getpid()}"
-    _unlink(beside, folder)
-    try:
-        yield beside
-        os.replace(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
+def _beside(path: str) -> t.Iterator[tuple[int, str]]:
+    """Return the folder, and the name of a new file that then takes the place of the one at the path. Where that fails, nothing of it is left."""
+    with _in_folder(path) as (folder, name):
+        beside = f"{name}.maintenance.{os.getpid()}"
         _unlink(beside, folder)
-        raise
+        try:
+            yield folder, beside
+            os.replace(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            _unlink(beside, folder)
+            raise
 
 
 def _unlink(name: str, folder: int) -> None:
