@@ -93,8 +93,7 @@ class PreviewSteps(Steps):
 
     def _next(self) -> None:
         if self._part["last"]:
-            why = unproven(self.state["doubts"], self.request.get("serves", ""))
-            if why:
+            if why := unproven(self.state["doubts"], self.request.get("serves", "")):
                 self._say(why, "would be held")
                 self.state["answer"] = {"state": "failed", "error": why}
             self._end()

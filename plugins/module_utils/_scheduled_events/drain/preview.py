@@ -35,7 +35,7 @@ def preview(order: DrainOrder, record: Record | None, machine: Machine) -> Previ
     tasks = Tasks(machine, order.event, order.deadline, order.members)
     before: dict[str, str] = {}
     after: dict[str, str] = {}
-    doubts: list[str | None] = []
+    doubts = []
     refused = []
     for one in order.methods:
         doubt: str | None = ""

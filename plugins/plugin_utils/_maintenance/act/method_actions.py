@@ -12,7 +12,7 @@ from ..config.settings import Settings
 from ..core import timestamps
 from ..core.actions import Drain, MethodAction, Recover, Undo
 from ..core.model import Host
-from ..decide import deadlines, intents, leases
+from ..decide import deadlines, leases
 from ..decide.leases import Leases
 from ..state.event_state import EventState
 from ..state.participant import Participant
@@ -63,7 +63,7 @@ class MethodActions:
             # One whose approval is only announced is still asked: what it says is told.
             must=deadlines.goes_alone(participant, self._settings, comes=participant.started or participant.approved),
             away=self._away(event_state, participant),
-            serves=intents.serves(event_state, participant),
+            serves=participant.host.serves,
         )
 
     def _away(self, event_state: EventState, participant: Participant) -> tuple[Mapping[str, Any], ...]:

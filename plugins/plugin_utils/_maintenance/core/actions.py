@@ -110,7 +110,7 @@ class Drain(MethodAction):
     away: Sequence[Values] = field(default=(), metadata=OPTIONAL)
     """The targets of VMs that do not count as serving: other runs have leased them, or the event takes them, too."""
     serves: str = field(default="", metadata=OPTIONAL)
-    """What its health check says of a VM that is in service (decide/doubts.py), for check mode."""
+    """What its health check says of a VM that is in service (Host.serves), for check mode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ....module_utils._scheduled_events.journal.record_schema import NEEDED
-from ..._drain.doubts import doubts_of, unproven
 from ..config.settings import Settings
 from ..core.blocker import Blocker, Kind
 from ..core.model import Observation, Record
@@ -247,25 +246,12 @@ def _drain(event_state: EventState, participant: Participant, settings: Settings
     return _ask(participant, settings, now)
 
 
-def serves(event_state: EventState, participant: Participant) -> str:
-    """Return what the health check says of a VM that is in service, or an empty text.
-
-    Empty, too, where a drain proves that it is out, perhaps that of another event: a later one has found what that one left. So for what may come any moment,
-    and where an operator approves.
-    """
-    observation = participant.host.observation
-    if observation is None or not observation.in_service or participant.coming or overrides.is_approval(event_state.override):
-        return ""
-    methods = [method for record in observation.records.values() for method in record.methods]
-    return "" if "" in doubts_of(methods) else observation.in_service_why or ""
-
-
 def _drained(event_state: EventState, participant: Participant) -> Participant:
-    """Leave a drained VM as it is. Without a proof that it is out, and with a health check that says that it serves, its drain has failed."""
-    methods = participant.record.methods if participant.record else ()
-    if why := unproven(doubts_of(methods), serves(event_state, participant)):
-        return replace(participant, intent="fail", reason=why, failed=_failure(participant, why))
-    return replace(participant, intent="stay")
+    """Leave a drained VM as it is. Its drain has failed where it still serves, but for an event that may come any moment, and where an operator approves."""
+    why = participant.host.unproven
+    if not why or participant.coming or overrides.is_approval(event_state.override):
+        return replace(participant, intent="stay")
+    return replace(participant, intent="fail", reason=why, failed=_failure(participant, why))
 
 
 # --- Drains whose methods say "not yet": others would not serve enough without the VM --------------------------------------

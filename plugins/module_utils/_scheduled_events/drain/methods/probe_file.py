@@ -41,10 +41,9 @@ class ProbeFileMethod(Method):
 
     def find(self, machine: Machine, task: Task) -> Data:
         path = task.options["path"]
-        found = dict(machine.flag_files.describe(path))
         if not _removes(task) and machine.system != "windows" and not machine.flag_files.exists(os.path.join(os.path.dirname(path), ".")):
             raise MethodError(f"{path} cannot be created, because its folder is not there: is path right?")
-        return found
+        return dict(machine.flag_files.describe(path))
 
     def would(self, machine: Machine, task: Task) -> str:
         path, is_there = task.options["path"], task.present.get("kind") != "absent"

@@ -19,14 +19,13 @@ RUNS = ("active", "reloading", "refreshing")
 STOPPED = ("inactive", "failed")
 # The states, on both systems, of a service that has nothing to stop.
 DOWN = ("inactive", "failed", "deactivating", "stopped", "stop_pending")
-MAY_BE_STOPPED = Option("truth", default=False)
 
 
 class ServiceMethod(Method):
     """Stop services without waiting. Whether they start at boot is not touched."""
 
     name = "service"
-    options: t.ClassVar[t.Mapping[str, Option]] = {"names": Option("texts", required=True), "may_be_stopped": MAY_BE_STOPPED}
+    options: t.ClassVar[t.Mapping[str, Option]] = {"names": Option("texts", required=True), "may_be_stopped": Option("truth", default=False)}
 
     def find(self, machine: Machine, task: Task) -> Data:
         found = machine.services.states(task.listed("names"))

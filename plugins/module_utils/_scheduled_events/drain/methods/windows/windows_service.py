@@ -12,7 +12,7 @@ from ....host.machine.machine import Machine
 from ....host.machine.services import ServiceState
 from ..method import DRAINED, DRAINING, LOST, UNDOING, Answer, Method, MethodError, Option, Task
 from ..pasted import listed, quoted
-from ..service import MAY_BE_STOPPED, doubt_of, how_undone, names_of
+from ..service import doubt_of, how_undone, names_of
 
 STOPPED = "stopped"
 GOES_DOWN = (STOPPED, "stop_pending")
@@ -29,7 +29,7 @@ class WindowsServiceMethod(Method):
     name = "service"
     options: t.ClassVar[t.Mapping[str, Option]] = {
         "names": Option("texts", required=True, description="a list of Windows services by their names (as in Get-Service), such as [W3SVC]."),
-        "may_be_stopped": MAY_BE_STOPPED,
+        "may_be_stopped": Option("truth", default=False),
     }
 
     def find(self, machine: Machine, task: Task) -> Data:
