@@ -65,6 +65,7 @@ NEUTRAL = [method(id=f"3-{kind}", method=kind, before={}) for kind in ("command"
     ({**ABSENT, "options": {**MISSPELT, "may_be_absent": "True"}},),
     ({**NONE_RAN, "options": {"may_be_stopped": True}},),
     (ABSENT, method(id="2-haproxy", method="haproxy", before={"server": "vm1", "balancers": {}}, outside=True)),
+    (ABSENT, method(id="2-kubernetes", method="kubernetes", before={"node": "vm1"}, outside=True)),
     (ABSENT, method(id="2-patroni", method="patroni", before={"role": "replica"})),
 ], ids=str)  # fmt: skip
 def test_what_proves_that_it_is_out_or_cannot_tell_is_approved(methods: Any) -> None:
