@@ -129,6 +129,7 @@ ACT_RESULT = fields(
         "handover": named(text),
         "was": named(line),
         "would": named(line),
+        "doubts": many(maybe(line)),
         "record": maybe(RECORD),
         "leases": many(text),
         "approved": many(text),

@@ -8,6 +8,7 @@ from ...module_utils._scheduled_events.core.types import Values
 from ...module_utils._scheduled_events.journal.record_schema import NOT_YET
 from .._core.plain_values import flag, items, mapping, text
 from . import answers
+from .doubts import unproven
 from .steps import Came, Steps
 
 LONGEST = 900
@@ -19,6 +20,7 @@ class PreviewSteps(Steps):
     def _begin(self) -> None:
         wrong = self._prepare()
         names = ", ".join(dict.fromkeys(order["id"] for order in self.state["orders"])) or ("" if self.drains else "nothing")
+        self.state["doubts"] = []
         self.state["would"] = [
             printable(f"{self.request['host']}: Would {self.request['act']} for event {self.request['event'].get('event_id')}: {names}", LONGEST)
         ]
@@ -30,7 +32,9 @@ class PreviewSteps(Steps):
     def _enter(self) -> None:
         if self._part["on_vm"]:
             self._act("would")
-        elif self.kind.finds_in_check_mode:
+            return
+        self.state["doubts"].append(self.kind.doubt({}, {}))
+        if self.kind.finds_in_check_mode:
             self._stage("find")
         else:
             self._say("its tasks are not run in check mode")
@@ -58,11 +62,12 @@ class PreviewSteps(Steps):
             self.state["reached"] = False
             self._end()
             return
-        would = mapping(mapping(next(iter(items(result.get("results"))), None)).get("would"))
+        found = mapping(next(iter(items(result.get("results"))), None))
         for order in self._part["methods"]:
             # Of those that were asked: an answer of many others would fill the screen.
-            if words := text(would.get(order["id"])):
+            if words := text(mapping(found.get("would")).get(order["id"])):
                 self._say(words, order["id"])
+        self.state["doubts"] += items(found.get("doubts"))
         answer = answers.of_engine(result, self.state["action"])
         if answer["state"] == "failed":
             # Said already, by the method that would be refused.
@@ -88,6 +93,9 @@ class PreviewSteps(Steps):
 
     def _next(self) -> None:
         if self._part["last"]:
+            if why := unproven(self.state["doubts"], self.request.get("serves", "")):
+                self._say(why, "would be held")
+                self.state["answer"] = {"state": "failed", "error": why}
             self._end()
         else:
             self.state["segment"] += 1

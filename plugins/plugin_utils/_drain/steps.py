@@ -61,6 +61,8 @@ class Request(TypedDict):
     """Why nothing may be done, perhaps."""
     must: bool
     """Whether no time is left to wait: a method begins, whoever is left, and holds nothing."""
+    serves: str
+    """What the health check says of a VM that is in service; empty where a drain of it proves, or an operator says, that it may go all the same."""
     away: list[Any]
     """The targets of VMs that are taken out at the same time: they serve for none."""
 

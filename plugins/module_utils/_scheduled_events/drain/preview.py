@@ -24,6 +24,8 @@ class Preview(t.NamedTuple):
     after: t.Mapping[str, str]
     """What it would do, or why it would wait or be refused."""
     refused: t.Sequence[str]
+    doubts: t.Sequence[str | None] = ()
+    """Of each method why what it has found proves nothing (Method.doubt); empty, too, where that is not known yet."""
 
 
 def preview(order: DrainOrder, record: Record | None, machine: Machine) -> Preview:
@@ -33,10 +35,12 @@ def preview(order: DrainOrder, record: Record | None, machine: Machine) -> Previ
     tasks = Tasks(machine, order.event, order.deadline, order.members)
     before: dict[str, str] = {}
     after: dict[str, str] = {}
+    doubts = []
     refused = []
     for one in order.methods:
+        doubt: str | None = ""
         try:
-            before[one.id], after[one.id] = _shown(one, record, tasks, machine.system)
+            before[one.id], after[one.id], doubt = _shown(one, record, tasks, machine.system)
         except NotYet as error:
             after[one.id] = f"would wait: {str(error)[:LONGEST_MESSAGE]}"
         except Exception as error:  # as in the engine: it would be this drain's failure
@@ -44,16 +48,17 @@ def preview(order: DrainOrder, record: Record | None, machine: Machine) -> Previ
                 raise
             after[one.id] = f"would be refused: {said(error)[:LONGEST_MESSAGE]}"
             refused.append(f"{one.id}: {said(error)}")
-    return Preview(before, after, refused)
+        doubts.append(doubt)
+    return Preview(before, after, refused, doubts)
 
 
-def _shown(order: MethodOrder, record: Record | None, tasks: Tasks, system: str) -> tuple[str, str]:
+def _shown(order: MethodOrder, record: Record | None, tasks: Tasks, system: str) -> tuple[str, str, str | None]:
     entry = find_method(record, order.id)
     if not order.runs:
-        return "", order.report or "nothing to run"
+        return "", order.report or "nothing to run", None
     method = method_of(order, system)
-    if entry.state in (BEGUN, DRAINED):
-        return method.shown(entry.before or {}), f"is {entry.state} already"
     machine, task = tasks.machine(order), tasks.of(order, entry)
+    if entry.state in (BEGUN, DRAINED):
+        return method.shown(entry.before or {}), f"is {entry.state} already", method.doubt(entry.before or {}, task.options)
     found = method.find(machine, task)
-    return method.shown(found), method.would(machine, tasks.of(order, entry, found))
+    return method.shown(found), method.would(machine, tasks.of(order, entry, found)), method.doubt(found, task.options)

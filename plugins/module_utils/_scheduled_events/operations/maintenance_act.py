@@ -175,7 +175,8 @@ class Acting:
         record = self._journal(action, self._under_lease({"event_id": action.get("event_id")})).read()
         found = preview(drain_order(action), record, self._machine)
         error = "; ".join(found.refused) or None
-        return {"state": "failed" if error else "draining", "error": error, "changed": True, "was": dict(found.before), "would": dict(found.after)}
+        state = "failed" if error else "draining"
+        return {"state": state, "error": error, "changed": True, "was": found.before, "would": found.after, "doubts": found.doubts}
 
     def _told(self, outcome: Outcome) -> Result:
         """Return a drain or an undo as a result. What an operator has to know all the same is a warning, too."""

@@ -49,6 +49,10 @@ class KindOnVM(Kind):
         # Half a command is worse than none.
         return found if len(found) <= LONGEST_TEXT else "the command is too long to show: the options and the finding (before) are in the record"
 
+    def doubt(self, before: Any, options: Values) -> str | None:
+        # Both classes read the findings of both systems.
+        return self._classes[0].doubt(before, options) if isinstance(before, Mapping) else None
+
     def shown(self, before: Any) -> str:
         return self._classes[0].shown(before) if isinstance(before, Mapping) else str(before)
 

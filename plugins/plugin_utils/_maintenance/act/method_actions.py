@@ -63,6 +63,7 @@ class MethodActions:
             # One whose approval is only announced is still asked: what it says is told.
             must=deadlines.goes_alone(participant, self._settings, comes=participant.started or participant.approved),
             away=self._away(event_state, participant),
+            serves=participant.host.serves,
         )
 
     def _away(self, event_state: EventState, participant: Participant) -> tuple[Mapping[str, Any], ...]:

@@ -122,6 +122,8 @@ def _listed_again(record: Record) -> dict[str, Any]:
 
 
 def _phase_change(event_state: EventState, participant: Participant, record: Record, phase: str) -> dict[str, Any]:
+    if participant.intent == "fail":
+        return {"phase": "failed", "reason": participant.reason}
     target, blocker = _target(event_state, participant, phase)
     if blocker is not None:
         return {} if phase == "held" and record.blocker == blocker.identity else _held(blocker)

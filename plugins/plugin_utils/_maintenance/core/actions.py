@@ -109,6 +109,8 @@ class Drain(MethodAction):
     """Whether a method begins whoever else serves: there is no time to wait, or an operator wants it."""
     away: Sequence[Values] = field(default=(), metadata=OPTIONAL)
     """The targets of VMs that do not count as serving: other runs have leased them, or the event takes them, too."""
+    serves: str = field(default="", metadata=OPTIONAL)
+    """What its health check says of a VM that is in service (Host.serves), for check mode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

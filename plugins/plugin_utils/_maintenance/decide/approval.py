@@ -103,11 +103,11 @@ def _all_drained(event_state: EventState, settings: Settings) -> bool:
 
 
 def _may_go(participant: Participant) -> bool:
-    """Return whether a VM is drained, and none of its methods has said that it should serve.
+    """Return whether a VM is drained and out, and none of its methods has said that it should serve.
 
     After the note of the approval nothing puts it back, so that to wait would keep it out of service for longer than Azure does.
     """
-    return drained_now(participant) and (participant.intended or not participant.should_serve)
+    return drained_now(participant) and participant.intent != "fail" and (participant.intended or not participant.should_serve)
 
 
 def _is_checked(participant: Participant, participants: Iterable[Participant], settings: Settings) -> bool:

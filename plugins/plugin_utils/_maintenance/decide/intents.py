@@ -230,7 +230,7 @@ def _drain(event_state: EventState, participant: Participant, settings: Settings
     if participant.should_serve:
         return _should_serve(event_state, participant, settings)
     if drained_now(participant):
-        return replace(participant, intent="stay")
+        return _drained(event_state, participant)
     if not participant.host.methods:
         why = approval_blockers.no_method(participant)
         return replace(participant, blocker=why, intent=participant.undrained_intent, asleep=not participant.holds_changes)
@@ -244,6 +244,14 @@ def _drain(event_state: EventState, participant: Participant, settings: Settings
     if blocker := deadlines.drain_blocker(event_state, participant, settings, now):
         return replace(participant, blocker=blocker, wait=blocker.wait)
     return _ask(participant, settings, now)
+
+
+def _drained(event_state: EventState, participant: Participant) -> Participant:
+    """Leave a drained VM as it is. Its drain has failed where it still serves, but for an event that may come any moment, and where an operator approves."""
+    why = participant.host.unproven
+    if not why or participant.coming or overrides.is_approval(event_state.override):
+        return replace(participant, intent="stay")
+    return replace(participant, intent="fail", reason=why, failed=_failure(participant, why))
 
 
 # --- Drains whose methods say "not yet": others would not serve enough without the VM --------------------------------------

@@ -37,7 +37,7 @@ class Participant:
     approved_elsewhere: bool = False
     """Whether any record of the event has its approval."""
     intent: str = "none"
-    """The intent: none, drain, verify, stay, undo, recover, finish (intents.py) or kept (undo_order.py)."""
+    """The intent: none, drain, verify, stay, fail, undo, recover, finish (intents.py) or kept (undo_order.py)."""
     reason: str | None = None
     """Why it has this intent, in words."""
     blocker: Blocker | None = None

@@ -22,6 +22,7 @@ class CommandMethod(Method):
     """Run what is configured; its exit code says how far it is."""
 
     name = "command"
+    can_tell = False
     undo_option = "undo"
     options: t.ClassVar[t.Mapping[str, Option]] = {
         "begin": Option("command", required=True),

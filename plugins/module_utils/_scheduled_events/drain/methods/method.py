@@ -199,6 +199,15 @@ class Method(abc.ABC):
     """The option that names this VM in its cluster: two VMs of the same name are probably a copied setting."""
     undo_option = ""
     """The option that is its undo in the operator's own words, if it has one."""
+    can_tell = True
+    """Whether a drain by it says that the VM is out: one that runs the operator's own programs, or takes nothing out, cannot tell."""
+
+    def doubt(self, finding: Values, options: Values) -> str | None:
+        """Return why what it found does not prove, once it is drained, that the VM is out, with what to look at; an empty text where it does.
+
+        None where it cannot tell, or where its entry says that it is meant.
+        """
+        return "" if self.can_tell else None
 
     def by_hand(self, finding: Values, options: Values) -> str:
         """Return how a person undoes it: a command to paste, or words; empty if nothing is to be done. A VM may have made up both: see pasted.py."""

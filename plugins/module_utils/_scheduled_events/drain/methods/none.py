@@ -14,6 +14,7 @@ class NoMethod(Method):
     """Change nothing."""
 
     name = "none"
+    can_tell = False
 
     def would(self, machine: Machine, task: Task) -> str:
         return "nothing to do"

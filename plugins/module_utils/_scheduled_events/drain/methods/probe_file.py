@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 import typing as t
 
@@ -13,7 +14,7 @@ from ...core.printable_text import printable
 from ...core.types import Data, Values
 from ...host.machine.machine import Machine
 from ...host.system import seconds_between
-from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDONE, Answer, Method, MethodError, Option, Task
+from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDONE, Answer, Method, MethodError, Option, Task, is_true
 from .pasted import quoted, word
 
 POSITIONS = ("in", "out")
@@ -35,10 +36,14 @@ class ProbeFileMethod(Method):
         "threshold": Option("whole", default=2),
         "ports": Option("wholes", default=[]),
         "mode": Option("mode", default="0644"),
+        "may_be_absent": Option("truth", default=False),
     }
 
     def find(self, machine: Machine, task: Task) -> Data:
-        return dict(machine.flag_files.describe(task.options["path"]))
+        path = task.options["path"]
+        if not _removes(task) and machine.system != "windows" and not machine.flag_files.exists(os.path.join(os.path.dirname(path), ".")):
+            raise MethodError(f"{path} cannot be created, because its folder is not there: is path right?")
+        return dict(machine.flag_files.describe(path))
 
     def would(self, machine: Machine, task: Task) -> str:
         path, is_there = task.options["path"], task.present.get("kind") != "absent"
@@ -89,6 +94,11 @@ class ProbeFileMethod(Method):
         if not removed:
             return f"rm -f {path}"
         return f"ln -sfn {word(_decoded(finding) or '', 'TARGET')} {path}" if kind == "link" else _write(finding, path)
+
+    def doubt(self, finding: Values, options: Values) -> str | None:
+        if finding.get("kind") != "absent" or options.get("present_means", "in") != "in":
+            return ""
+        return None if is_true(options.get("may_be_absent")) else f"{options.get('path')} is not there: is path right? If so, set may_be_absent: true"
 
     def shown(self, finding: Values) -> str:
         kind = finding.get("kind")

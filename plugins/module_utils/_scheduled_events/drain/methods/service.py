@@ -10,20 +10,22 @@ import typing as t
 from ...core.types import Data, Values
 from ...host.machine.machine import Machine
 from ...host.machine.services import ServiceState
-from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
+from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, is_true
 from .pasted import listed, word
 
 # One that restarts all the time counts as running.
 RAN = ("active", "activating", "reloading", "refreshing")
 RUNS = ("active", "reloading", "refreshing")
 STOPPED = ("inactive", "failed")
+# The states, on both systems, of a service that has nothing to stop.
+DOWN = ("inactive", "failed", "deactivating", "stopped", "stop_pending")
 
 
 class ServiceMethod(Method):
     """Stop services without waiting. Whether they start at boot is not touched."""
 
     name = "service"
-    options: t.ClassVar[t.Mapping[str, Option]] = {"names": Option("texts", required=True)}
+    options: t.ClassVar[t.Mapping[str, Option]] = {"names": Option("texts", required=True), "may_be_stopped": Option("truth", default=False)}
 
     def find(self, machine: Machine, task: Task) -> Data:
         found = machine.services.states(task.listed("names"))
@@ -64,6 +66,9 @@ class ServiceMethod(Method):
         ran = [word(name, "UNIT") for name in listed(finding, options, "names") if finding[name] in RAN]
         return f"systemctl start {' '.join(ran)}" if ran else ""
 
+    def doubt(self, finding: Values, options: Values) -> str | None:
+        return doubt_of(finding, options)
+
 
 def _starts(one: ServiceState) -> bool:
     """Return whether a service that does not run is about to: after a boot its start may wait for others, and a stop takes it back."""
@@ -82,6 +87,13 @@ def how_undone(down: t.Sequence[ServiceState], broken: t.Sequence[ServiceState],
     if broken:
         return Answer(FAILED, f"cannot be started, see {log}: {names_of(broken)}")
     return Answer(UNDOING, f"not yet running: {names_of(down)}")
+
+
+def doubt_of(finding: Values, options: Values) -> str | None:
+    """Return why the states in which services were found prove nothing: see Method.doubt()."""
+    if any(state not in DOWN for state in finding.values()):
+        return ""
+    return None if is_true(options.get("may_be_stopped")) else f"{', '.join(finding)} did not run: is names right? If so, set may_be_stopped: true"
 
 
 def names_of(states: t.Sequence[ServiceState]) -> str:

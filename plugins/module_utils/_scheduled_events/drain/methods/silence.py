@@ -32,6 +32,7 @@ class SilenceMethod(Method):
 
     name = "silence"
     outside = True
+    can_tell = False
     # A silence says whose it is, and ends by itself.
     safe_at_once = True
     options: t.ClassVar[t.Mapping[str, Option]] = {

@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import stat
 import typing as t
 
 LARGEST = 65536
+# The file may be another by now: no link is followed, and no FIFO waited for.
+READS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 # kind (file, link or absent), mode (octal), owner and group (numbers), content in base64 (of a link, its target). All texts. Windows: kind alone.
 FlagState = t.Dict[str, str]
@@ -43,20 +46,23 @@ class FlagFiles(t.Protocol):
 
 
 class LocalFlagFiles:
-    """Flag files on this machine."""
+    """Flag files on this machine. Their folder may be a local user's, who can put anything in the place of a file at any moment."""
 
     def describe(self, path: str) -> FlagState:
         try:
-            about = os.lstat(path)
+            with _in_folder(path) as (folder, name):
+                about = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                if stat.S_ISLNK(about.st_mode):
+                    target = os.readlink(os.fsencode(name), dir_fd=folder)
+                    return {"kind": "link", "mode": "0", "owner": "0", "group": "0", "content": base64.b64encode(target).decode("ascii")}
+                # A device is not even opened.
+                _refuse_other(path, about, folder)
+                with open(os.open(name, READS, dir_fd=folder), "rb") as stream:
+                    about = os.fstat(stream.fileno())
+                    _refuse_other(path, about, folder)
+                    content = stream.read(LARGEST + 1)
         except (FileNotFoundError, NotADirectoryError):
             return {"kind": "absent", "mode": "0", "owner": "0", "group": "0", "content": ""}
-        if stat.S_ISLNK(about.st_mode):
-            target = os.readlink(os.fsencode(path))
-            return {"kind": "link", "mode": "0", "owner": "0", "group": "0", "content": base64.b64encode(target).decode("ascii")}
-        if not stat.S_ISREG(about.st_mode):
-            raise FlagFileError(f"{path} is not a file")
-        with open(path, "rb") as stream:
-            content = stream.read(LARGEST + 1)
         if len(content) > LARGEST:
             raise FlagFileError(f"{path} holds more than {LARGEST} bytes, too much for a flag")
         return {
@@ -100,21 +106,13 @@ class LocalFlagFiles:
 
     @staticmethod
     def _link(path: str, target: bytes) -> None:
-        beside = f"{path}.maintenance.{os.getpid()}"
-        _unlink(beside)
-        os.symlink(target, os.fsencode(beside))
-        try:
-            os.replace(beside, path)
-        except OSError:
-            _unlink(beside)
-            raise
+        with _beside(path) as (folder, beside):
+            os.symlink(target, os.fsencode(beside), dir_fd=folder)
 
     @staticmethod
     def _write(path: str, content: bytes, mode: int, owner: tuple[int, int] | None) -> None:
-        beside = f"{path}.maintenance.{os.getpid()}"
-        _unlink(beside)
-        try:
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with _beside(path) as (folder, beside):
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
             with open(descriptor, "wb") as stream:
                 if owner is not None:
                     os.fchown(descriptor, *owner)
@@ -124,14 +122,44 @@ class LocalFlagFiles:
                 os.fchmod(descriptor, mode)
                 # A daemon may not start with the empty file that a power failure would leave.
                 os.fsync(descriptor)
-            os.replace(beside, path)
+
+
+@contextlib.contextmanager
+def _in_folder(path: str) -> t.Iterator[tuple[int, str]]:
+    """Return the folder by a descriptor, so that it stays the same one whatever its path means later, and the name of the file in it."""
+    folder, name = os.path.split(path)
+    descriptor = os.open(folder or ".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        # A path that ends with a slash is a folder.
+        yield descriptor, name or "."
+    finally:
+        os.close(descriptor)
+
+
+def _refuse_other(path: str, about: os.stat_result, folder: int) -> None:
+    """Raise FlagFileError for what is no file, or may be another user's: where the kernel lets a local user make a link to it (fs.protected_hardlinks)."""
+    if not stat.S_ISREG(about.st_mode):
+        raise FlagFileError(f"{path} is not a file")
+    if about.st_nlink > 1 and about.st_uid != os.fstat(folder).st_uid:
+        raise FlagFileError(f"{path} has {about.st_nlink} links, and another owner than its folder: it may be another user's file")
+
+
+@contextlib.contextmanager
+def _beside(path: str) -> t.Iterator[tuple[int, str]]:
+    """Return the folder, and the name of a new file that then takes the place of the one at the path. Where that fails, nothing of it is left."""
+    with _in_folder(path) as (folder, name):
+        beside = f"{name}.maintenance.{os.getpid()}"
+        _unlink(beside, folder)
+        try:
+            yield folder, beside
+            os.replace(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
-            _unlink(beside)
+            _unlink(beside, folder)
             raise
 
 
-def _unlink(path: str) -> None:
+def _unlink(name: str, folder: int) -> None:
     try:
-        os.unlink(path)
+        os.unlink(name, dir_fd=folder)
     except FileNotFoundError:
         pass

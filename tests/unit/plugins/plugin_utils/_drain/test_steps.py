@@ -481,3 +481,23 @@ def test_a_failure_is_one_line_and_of_a_loop_the_first() -> None:
 )
 def test_a_finding_is_shown_in_words(kind: str, finding: Any, words: str) -> None:
     assert kind_of(kind).shown(finding) == words
+
+
+URL = "it answers with 200"
+NOT_THERE = "/srv/x is not there: is path right?"
+
+
+@pytest.mark.parametrize(("methods", "doubts", "refused"), [
+    ([SERVICE], [NOT_THERE], True), ([SERVICE], [""], False), ([SERVICE], [None], False), ([SERVICE], None, False), ([SERVICE], ["", NOT_THERE], False),
+    # Tasks cannot tell; HAProxy can.
+    ([SERVICE, OWN], [NOT_THERE], True), ([SERVICE, BALANCED], [NOT_THERE], False),
+], ids=str)  # fmt: skip
+def test_check_mode_refuses_a_drain_that_would_take_nothing_out(own: pathlib.Path, methods: Any, doubts: Any, refused: bool) -> None:
+    for serves in (URL, ""):
+        steps = begin(own, *methods, check_mode=True, serves=serves)
+        steps.go_on(acted("draining", would={"1-service": "nothing of it runs"}, **({} if doubts is None else {"doubts": doubts})))
+        if place(steps) != "end":
+            steps.go_on(seen())
+        expected = refused and serves
+        assert (steps.result()["state"], steps.result()["error"]) == (("failed", f"{URL}, and {NOT_THERE}") if expected else ("draining", None))
+        assert (f"web1: would be held: {URL}, and {NOT_THERE}" in steps.state["would"]) == bool(expected)

@@ -480,7 +480,7 @@ def test_a_drain_says_what_for_until_when_and_under_which_lease() -> None:
         "verify": False,
     }
     # Where no method asks whether others serve, nothing is said of them; and an upgrade always has the time to wait.
-    assert action.keys() == {*actions.keys(actions.Drain), "keeper_path"} - {"must", "away"}
+    assert action.keys() == {*actions.keys(actions.Drain), "keeper_path"} - {"must", "away", "serves"}
 
 
 @pytest.mark.parametrize(

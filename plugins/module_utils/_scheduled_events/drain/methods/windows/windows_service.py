@@ -12,7 +12,7 @@ from ....host.machine.machine import Machine
 from ....host.machine.services import ServiceState
 from ..method import DRAINED, DRAINING, LOST, UNDOING, Answer, Method, MethodError, Option, Task
 from ..pasted import listed, quoted
-from ..service import how_undone, names_of
+from ..service import doubt_of, how_undone, names_of
 
 STOPPED = "stopped"
 GOES_DOWN = (STOPPED, "stop_pending")
@@ -28,7 +28,8 @@ class WindowsServiceMethod(Method):
 
     name = "service"
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "names": Option("texts", required=True, description="a list of Windows services by their names (as in Get-Service), such as [W3SVC].")
+        "names": Option("texts", required=True, description="a list of Windows services by their names (as in Get-Service), such as [W3SVC]."),
+        "may_be_stopped": Option("truth", default=False),
     }
 
     def find(self, machine: Machine, task: Task) -> Data:
@@ -83,6 +84,9 @@ class WindowsServiceMethod(Method):
         paused = [quoted(name, "NAME") for name in names if finding[name] in PAUSED]
         calls = [f"Start-Service -Name {', '.join(started)}"] if started else []
         return "; ".join(calls + ([f"Suspend-Service -Name {', '.join(paused)}"] if paused else []))
+
+    def doubt(self, finding: Values, options: Values) -> str | None:
+        return doubt_of(finding, options)
 
 
 def _undone(present: t.Sequence[ServiceState], again: bool) -> Answer:

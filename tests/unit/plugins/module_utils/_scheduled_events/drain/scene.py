@@ -132,7 +132,11 @@ class Vm:
 
     def would(self, *steps, **keys):
         """What check mode says of a drain: the texts in order."""
-        return list(preview(drain_order(dict({"event": ABOUT, "methods": list(steps)}, **keys)), self.journal().read(), self.machine).after.values())
+        return list(self.preview(*steps, **keys).after.values())
+
+    def preview(self, *steps, **keys):
+        """What check mode asks."""
+        return preview(drain_order(dict({"event": ABOUT, "methods": list(steps)}, **keys)), self.journal().read(), self.machine)
 
     def record(self):
         return self.records.read(EVENT)

@@ -19,6 +19,7 @@ ANY_SYSTEM = {
         "threshold": ("whole", False, 2, ()),
         "ports": ("wholes", False, [], ()),
         "mode": ("mode", False, "0644", ()),
+        "may_be_absent": ("truth", False, False, ()),
     },
     "command": {
         "begin": ("command", True, NO_DEFAULT, ()),
@@ -27,7 +28,7 @@ ANY_SYSTEM = {
         "timeout": ("whole", False, 10, ()),
     },
     "none": {},
-    "service": {"names": ("texts", True, NO_DEFAULT, ())},
+    "service": {"names": ("texts", True, NO_DEFAULT, ()), "may_be_stopped": ("truth", False, False, ())},
 }
 LINUX = {
     **ANY_SYSTEM,

@@ -104,7 +104,8 @@ def made(kind: type[actions.Action], **more: Any) -> actions.Action:
 def test_the_serialiser_gives_the_keys_of_a_kind(kind: type[actions.Action]) -> None:
     keys = actions.keys(kind)
     assert list(actions.serialise(made(kind))) == [key for key, always in keys.items() if always]
-    optional = {"lease": {"run": "r"}, "keeper": None, "expected_revision": 7, "history": {"days": 30}, "must": True, "away": [{"server": "vm2"}]}
+    optional = {"lease": {"run": "r"}, "keeper": None, "expected_revision": 7, "history": {"days": 30}, "must": True}
+    optional |= {"away": [{"server": "vm2"}], "serves": "it answers"}
     filled = actions.serialise(made(kind, **{one.name: optional[one.name] for one in dataclasses.fields(kind) if one.name in optional}))
     assert filled.keys() == keys.keys()
     assert filled["action"] == kind.name

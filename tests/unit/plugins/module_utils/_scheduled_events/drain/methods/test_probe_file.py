@@ -12,6 +12,7 @@ import stat
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.probe_file import ProbeFileMethod
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_seconds, utc_text
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Killed, step
 
@@ -210,3 +211,47 @@ def test_check_mode_says_what_would_become_of_the_file(vm, flag):
     flag.write_text("ok")
     assert vm.would(probe(flag)) == [f"would take {flag} away"] and vm.would(out) == [f"{flag} is there, as it should be"]
     assert flag.read_text() == "ok"
+
+
+def test_only_a_file_that_was_there_or_is_created_proves_that_the_vm_is_out(flag):
+    doubt = ProbeFileMethod().doubt
+    given = {"path": str(flag)}
+    absent = f"{flag} is not there: is path right? If so, set may_be_absent: true"
+    assert doubt({"kind": "absent"}, given) == doubt({"kind": "absent"}, {**given, "present_means": "in", "may_be_absent": "false"}) == absent
+    assert doubt({"kind": "absent"}, {**given, "may_be_absent": "yes"}) is None
+    for kind in ("file", "link"):
+        assert doubt({"kind": kind}, given) == ""
+    for kind in ("absent", "file"):
+        assert doubt({"kind": kind}, {**given, "present_means": "out"}) == ""
+
+
+def test_check_mode_says_what_proves_nothing(vm, flag):
+    assert vm.preview(probe(flag)).doubts == [f"{flag} is not there: is path right? If so, set may_be_absent: true"]
+    assert vm.preview(probe(flag), step("command", identifier="2-command", given={})).doubts[1:] == [None]
+    flag.touch()
+    assert vm.preview(probe(flag)).doubts == [""]
+    # What the drain has found, and not what it has left.
+    vm.drain(probe(flag))
+    assert not flag.exists() and vm.preview(probe(flag)).doubts == [""]
+    # Not known yet: it is refused by its own reason.
+    assert vm.preview(probe(flag.parent / "no" / "folder", present_means="out")).doubts == [""]
+
+
+@pytest.mark.parametrize("made", [lambda folder: None, lambda folder: folder.touch(), lambda folder: folder.symlink_to("nowhere")])
+def test_a_file_to_be_created_in_a_folder_that_is_not_there_is_refused_before_anything_is_done(vm, tmp_path, made):
+    made(tmp_path / "wwww")
+    flag = tmp_path / "wwww" / "out"
+    text = f"{flag} cannot be created, because its folder is not there: is path right?"
+    assert vm.preview(probe(flag, present_means="out")).refused == [f"1-probe_file: {text}"]
+    outcome = vm.drain(probe(flag, present_means="out"))
+    assert (outcome.state, outcome.error) == ("failed", f"1-probe_file: {text}") and vm.entry("1-probe_file")["before"] is None
+    # Of one that is to be taken away nothing is changed.
+    assert vm.preview(probe(flag)).refused == []
+
+
+def test_a_relative_path_and_a_folder_behind_a_link_are_there(vm, tmp_path, monkeypatch):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "www").symlink_to("real")
+    monkeypatch.chdir(tmp_path)
+    assert vm.drain(probe("out", present_means="out")).state == "drained" and (tmp_path / "out").exists()
+    assert vm.preview(probe(tmp_path / "www" / "out", present_means="out")).refused == []

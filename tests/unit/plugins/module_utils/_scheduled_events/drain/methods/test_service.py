@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.service import RAN
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.windows.windows_service import PAUSED, UP
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Killed, step
 
 NAMES = ["a", "b"]
@@ -143,3 +146,29 @@ def test_check_mode_says_what_would_be_stopped(vm):
         "nothing of it runs",
     ]
     assert vm.services.calls == []
+
+
+@pytest.mark.parametrize("method,ran,down", [
+    (METHODS["service"], RAN, ("inactive", "failed", "deactivating")), (WINDOWS_METHODS["service"], (*UP, *PAUSED), ("stopped", "stop_pending"))
+], ids=("linux", "windows"))  # fmt: skip
+def test_only_one_that_ran_proves_that_the_vm_is_out(method, ran, down):
+    for state in down:
+        assert method.doubt({"a": state, "b": state}, {}) == "a, b did not run: is names right? If so, set may_be_stopped: true"
+        assert method.doubt({"a": state}, {"may_be_stopped": "true"}) is None
+        assert method.doubt({"a": state, "b": ran[0]}, {}) == ""
+    for state in ran:
+        assert method.doubt({"a": state}, {}) == ""
+
+
+def test_which_methods_cannot_tell_whether_the_vm_is_out():
+    assert {name for methods in (METHODS, WINDOWS_METHODS) for name, method in methods.items() if method.doubt({}, {}) is None} == {
+        "command",
+        "none",
+        "silence",
+    }
+
+
+def test_check_mode_says_that_nothing_of_it_runs(vm):
+    vm.services.present.update(a="active", b="inactive")
+    one, two = step("service", given={"names": ["a", "b"]}), step("service", "2-service", given={"names": ["b"]})
+    assert vm.preview(one, two).doubts == ["", "b did not run: is names right? If so, set may_be_stopped: true"]

@@ -9,6 +9,8 @@ import base64
 import contextlib
 import os
 import stat
+import threading
+import types
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -218,3 +220,176 @@ def test_what_cannot_be_looked_at_is_not_absent(tmp_path):
     os.symlink("loop", tmp_path / "loop")
     with pytest.raises(OSError):
         FLAGS.exists(str(tmp_path / "loop" / "below"))
+
+
+# --- A folder in which a local user may put anything in the place of anything at any moment --------------------------------
+
+SECRET = b"root:$6$salt$hash"
+
+
+def swapped(monkeypatch, call, change):
+    """Make a change right before the first call of a function of the system that is about the flag itself."""
+    real, left = getattr(os, call), [change]
+
+    def first_change(path, *rest, **keys):
+        if left and os.path.basename(os.fsdecode(path)) == "ready":
+            left.pop()()
+        return real(path, *rest, **keys)
+
+    monkeypatch.setattr(os, call, first_change)
+
+
+@pytest.fixture
+def secret(tmp_path):
+    """A file of root's outside the folder, and the folder of a local user with a flag."""
+    (tmp_path / "shadow").write_bytes(SECRET)
+    (tmp_path / "www").mkdir()
+    (tmp_path / "www" / "ready").write_bytes(b"ok")
+    return tmp_path / "shadow"
+
+
+def in_place_of(flag, make):
+    def swap():
+        flag.unlink()
+        make(flag)
+
+    return swap
+
+
+def within(seconds, work):
+    """What came of some work, as its error or its result; it fails the test where it hangs."""
+    found = []
+
+    def run():
+        try:
+            found.append(work())
+        except OSError as error:
+            found.append(error)
+        except FlagFileError as error:
+            found.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert found, "it hangs"
+    return found[0]
+
+
+def test_a_link_that_takes_the_place_of_the_file_is_not_followed(secret, tmp_path, monkeypatch):
+    flag = tmp_path / "www" / "ready"
+    swapped(monkeypatch, "open", in_place_of(flag, lambda path: os.symlink(secret, path)))
+    with pytest.raises(OSError):
+        FLAGS.describe(str(flag))
+
+
+def test_what_was_swapped_in_before_is_a_link_and_its_target_is_never_read(secret, tmp_path, monkeypatch):
+    flag = tmp_path / "www" / "ready"
+    swapped(monkeypatch, "stat", in_place_of(flag, lambda path: os.symlink(secret, path)))
+    found = FLAGS.describe(str(flag))
+    assert (found["kind"], base64.b64decode(found["content"])) == ("link", os.fsencode(secret))
+
+
+def test_a_pipe_that_takes_the_place_of_the_file_is_no_flag_and_blocks_nothing(secret, tmp_path, monkeypatch):
+    flag = tmp_path / "www" / "ready"
+    swapped(monkeypatch, "open", in_place_of(flag, os.mkfifo))
+    found = within(5, lambda: FLAGS.describe(str(flag)))
+    assert isinstance(found, FlagFileError) and "is not a file" in str(found)
+
+
+def test_mode_and_owner_are_those_of_the_file_that_was_read(secret, tmp_path, monkeypatch):
+    flag = tmp_path / "www" / "ready"
+    flag.chmod(0o644)
+
+    def another(path):
+        path.write_bytes(b"new")
+        path.chmod(0o600)
+
+    swapped(monkeypatch, "open", in_place_of(flag, another))
+    found = FLAGS.describe(str(flag))
+    assert (found["mode"], base64.b64decode(found["content"])) == ("600", b"new")
+
+
+def test_a_folder_that_is_another_by_now_gets_nothing(secret, tmp_path, monkeypatch):
+    flag, elsewhere = tmp_path / "www" / "ready", tmp_path / "etc"
+    elsewhere.mkdir()
+    found = FLAGS.describe(str(flag))
+    real = os.replace
+
+    def swap_and_replace(*names, **keys):
+        (tmp_path / "www").rename(tmp_path / "moved")
+        os.symlink(elsewhere, tmp_path / "www")
+        real(*names, **keys)
+
+    monkeypatch.setattr(os, "replace", swap_and_replace)
+    FLAGS.restore(str(flag), found)
+    assert os.listdir(elsewhere) == [] and (tmp_path / "moved" / "ready").read_bytes() == b"ok"
+
+
+def test_what_is_written_never_lands_in_another_file(secret, tmp_path, monkeypatch):
+    """A link in the place of the file that is being written: the file that it names keeps its content, its owner and its mode."""
+    flag, before = tmp_path / "www" / "ready", picture(secret)
+    found = FLAGS.describe(str(flag))
+    real = os.fsync
+
+    def swap(descriptor):
+        (beside,) = [name for name in os.listdir(flag.parent) if "maintenance" in name]
+        (flag.parent / beside).unlink()
+        os.symlink(secret, flag.parent / beside)
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", swap)
+    FLAGS.restore(str(flag), found)
+    assert picture(secret) == before and os.readlink(flag) == str(secret)
+
+
+def test_while_a_user_swaps_it_all_the_time_nothing_of_another_file_is_read_or_written(secret, tmp_path):
+    flag, over, before = tmp_path / "www" / "ready", threading.Event(), picture(secret)
+
+    def swap():
+        beside = flag.with_name("theirs")
+        while not over.is_set():
+            for make in (lambda: os.symlink(secret, beside), lambda: beside.write_bytes(b"ok"), lambda: os.mkfifo(beside)):
+                make()
+                os.replace(beside, flag)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        for _time in range(300):
+            with contextlib.suppress(OSError, FlagFileError):
+                found = FLAGS.describe(str(flag))
+                assert base64.b64decode(found["content"]) in (b"", b"ok", os.fsencode(secret)), found
+                assert found["kind"] != "file" or base64.b64decode(found["content"]) != os.fsencode(secret)
+                FLAGS.restore(str(flag), found)
+    finally:
+        over.set()
+        thread.join()
+    assert picture(secret) == before
+
+
+@pytest.mark.parametrize("links,of_another,refused", [(2, False, False), (1, True, False), (2, True, True)])
+def test_a_file_with_several_links_is_refused_only_where_its_folder_has_another_owner(secret, tmp_path, monkeypatch, links, of_another, refused):
+    flag, real = tmp_path / "www" / "ready", os.fstat
+    flag.unlink()
+    os.link(secret, flag)
+    if links == 1:
+        secret.unlink()
+
+    def owned(descriptor):
+        about = real(descriptor)
+        fields = {name: getattr(about, name) for name in dir(about) if name.startswith("st_")}
+        is_folder = stat.S_ISDIR(about.st_mode)
+        return types.SimpleNamespace(**{**fields, "st_uid": ANOTHER_USER if is_folder and of_another else 0})
+
+    monkeypatch.setattr(os, "fstat", owned)
+    if refused:
+        with pytest.raises(FlagFileError, match="has 2 links, and another owner than its folder"):
+            FLAGS.describe(str(flag))
+    else:
+        assert base64.b64decode(FLAGS.describe(str(flag))["content"]) == SECRET
+
+
+def test_a_path_that_ends_with_a_slash_is_a_folder(tmp_path):
+    with pytest.raises(FlagFileError, match="is not a file"):
+        FLAGS.describe(f"{tmp_path}/")
+    assert FLAGS.describe(f"{tmp_path}/none/")["kind"] == "absent"
