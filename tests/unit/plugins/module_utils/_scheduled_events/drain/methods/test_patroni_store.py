@@ -218,7 +218,8 @@ def test_one_that_lets_nobody_ask_is_named(scene, etcd, status):
 
 @pytest.mark.parametrize("answer,words", [
     ((200, "<html>"), "no address of option store answers"), ((500, "{}"), "no address of option store answers"), ((200, "{}"), "no address"),
-    ((200, "[5]"), "and etcd has 0 members"), ((200, '{"members": 5}'), "and etcd has 0 members"), ((200, '{"members": [5]}'), "1 of 1 members of etcd are needed"),
+    ((200, "[5]"), "and etcd has 0 members"), ((200, '{"members": 5}'), "and etcd has 0 members"),
+    ((200, '{"members": [5]}'), "1 of 1 members of etcd are needed"),
 ])  # fmt: skip
 def test_an_answer_that_is_none_is_no_member_list(scene, etcd, answer, words):
     etcd.answers["/v3/cluster/member/list"] = answer
