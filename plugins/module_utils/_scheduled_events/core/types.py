@@ -10,3 +10,5 @@ import typing as t
 Values = t.Mapping[str, t.Any]
 """What is only read."""
 Data = t.Dict[str, t.Any]
+Doubt = t.Optional[str]
+"""Why a finding does not prove that a drained VM is out: empty where it does, None where its method cannot tell."""

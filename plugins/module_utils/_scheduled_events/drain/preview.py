@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ..core.types import Doubt
 from ..host.machine.machine import Machine
 from ..journal.record_schema import Record
 from ..journal.recorded import find_method
@@ -24,7 +25,7 @@ class Preview(t.NamedTuple):
     after: t.Mapping[str, str]
     """What it would do, or why it would wait or be refused."""
     refused: t.Sequence[str]
-    doubts: t.Sequence[str | None] = ()
+    doubts: t.Sequence[Doubt] = ()
     """Of each method why what it has found proves nothing (Method.doubt); empty, too, where that is not known yet."""
 
 
@@ -38,7 +39,7 @@ def preview(order: DrainOrder, record: Record | None, machine: Machine) -> Previ
     doubts = []
     refused = []
     for one in order.methods:
-        doubt: str | None = ""
+        doubt: Doubt = ""
         try:
             before[one.id], after[one.id], doubt = _shown(one, record, tasks, machine.system)
         except NotYet as error:
@@ -52,13 +53,13 @@ def preview(order: DrainOrder, record: Record | None, machine: Machine) -> Previ
     return Preview(before, after, refused, doubts)
 
 
-def _shown(order: MethodOrder, record: Record | None, tasks: Tasks, system: str) -> tuple[str, str, str | None]:
+def _shown(order: MethodOrder, record: Record | None, tasks: Tasks, system: str) -> tuple[str, str, Doubt]:
     entry = find_method(record, order.id)
     if not order.runs:
         return "", order.report or "nothing to run", None
     method = method_of(order, system)
     machine, task = tasks.machine(order), tasks.of(order, entry)
-    if entry.state in (BEGUN, DRAINED):
-        return method.shown(entry.before or {}), f"is {entry.state} already", method.doubt(entry.before or {}, task.options)
-    found = method.find(machine, task)
-    return method.shown(found), method.would(machine, tasks.of(order, entry, found)), method.doubt(found, task.options)
+    begun = entry.state in (BEGUN, DRAINED)
+    found = entry.before or {} if begun else method.find(machine, task)
+    would = f"is {entry.state} already" if begun else method.would(machine, tasks.of(order, entry, found))
+    return method.shown(found), would, method.doubt(found, task.options)

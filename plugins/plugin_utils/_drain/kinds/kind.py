@@ -7,7 +7,7 @@ import abc
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from ....module_utils._scheduled_events.core.types import Data, Values
+from ....module_utils._scheduled_events.core.types import Data, Doubt, Values
 from ....module_utils._scheduled_events.drain.methods.method import Option, in_words
 from ....module_utils._scheduled_events.drain.methods.pasted import word
 from .. import answers
@@ -62,8 +62,6 @@ class Kind:
     """The fact that its tasks set at their end."""
     known_by: Sequence[str] = ("cluster", "names", "path")
     """The options by which people recognise an entry, the first that is set."""
-    can_tell = False
-    """Whether a drain by it says that the VM is out, as Method.can_tell."""
     names_tasks = True
     """Whether the name of a task that fails says something to an operator: it is one of the operator's own."""
 
@@ -118,9 +116,9 @@ class Kind:
         """Return how a person undoes it. C(targets) are those of the settings that may be meant."""
         return f"do what the undo.yml of method {word(self.name, 'METHOD')} does" if targets else NOT_ALLOWED
 
-    def doubt(self, before: Any, options: Values) -> str | None:
-        """Return why what it found does not prove that a drained VM is out, as Method.doubt."""
-        return "" if self.can_tell else None
+    def doubt(self, before: Any, options: Values) -> Doubt:
+        """Return why what it found does not prove that a drained VM is out, as Method.doubt. Of an operator's own nothing is known."""
+        return "" if self.outside else None
 
     def shown(self, before: Any) -> str:
         """Return in words what it found."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....module_utils._scheduled_events.core.printable_text import LONGEST_TEXT
-from ....module_utils._scheduled_events.core.types import Values
+from ....module_utils._scheduled_events.core.types import Doubt, Values
 from ....module_utils._scheduled_events.drain.methods.method import Method, Option
 from ....module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS
 from ..._core import plain_values
@@ -49,7 +49,7 @@ class KindOnVM(Kind):
         # Half a command is worse than none.
         return found if len(found) <= LONGEST_TEXT else "the command is too long to show: the options and the finding (before) are in the record"
 
-    def doubt(self, before: Any, options: Values) -> str | None:
+    def doubt(self, before: Any, options: Values) -> Doubt:
         # Both classes read the findings of both systems.
         return self._classes[0].doubt(before, options) if isinstance(before, Mapping) else None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar, dataclass_transform
 
 from ....module_utils._scheduled_events.core.names import folded
-from ....module_utils._scheduled_events.core.types import Data, Values
+from ....module_utils._scheduled_events.core.types import Data, Doubt, Values
 from ....module_utils._scheduled_events.journal.record_schema import EVENT_KEYS, NEEDED, NOT_YET, SEEN, UNSEEN
 from ....module_utils._scheduled_events.journal.recorded import Recorded
 from ....module_utils._scheduled_events.journal.transitions import PHASES
@@ -378,7 +378,7 @@ class Host:
         return self.observation.listed.get(key) is self.listed_before.get(key)
 
     @property
-    def doubts(self) -> list[str | None]:
+    def doubts(self) -> list[Doubt]:
         """Return why what the methods of its drains have found proves nothing. Of all its drains: a later one has found what another has left."""
         records = self.observation.records.values() if self.observation else ()
         return doubts_of(method for record in records for method in record.methods)

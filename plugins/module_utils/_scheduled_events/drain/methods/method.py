@@ -8,7 +8,7 @@ from __future__ import annotations
 import abc
 import typing as t
 
-from ...core.types import Data, Values
+from ...core.types import Data, Doubt, Values
 from ...host.machine.machine import Machine
 from ...journal.record_schema import PLAIN_ID
 from ...journal.recorded import BEFORE_ANYTHING
@@ -202,7 +202,7 @@ class Method(abc.ABC):
     can_tell = True
     """Whether a drain by it says that the VM is out: one that runs the operator's own programs, or takes nothing out, cannot tell."""
 
-    def doubt(self, finding: Values, options: Values) -> str | None:
+    def doubt(self, finding: Values, options: Values) -> Doubt:
         """Return why what it found does not prove, once it is drained, that the VM is out, with what to look at; an empty text where it does.
 
         None where it cannot tell, or where its entry says that it is meant.

@@ -11,7 +11,7 @@ import re
 import typing as t
 
 from ...core.printable_text import printable
-from ...core.types import Data, Values
+from ...core.types import Data, Doubt, Values
 from ...host.machine.machine import Machine
 from ...host.system import seconds_between
 from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDONE, Answer, Method, MethodError, Option, Task, is_true
@@ -95,7 +95,7 @@ class ProbeFileMethod(Method):
             return f"rm -f {path}"
         return f"ln -sfn {word(_decoded(finding) or '', 'TARGET')} {path}" if kind == "link" else _write(finding, path)
 
-    def doubt(self, finding: Values, options: Values) -> str | None:
+    def doubt(self, finding: Values, options: Values) -> Doubt:
         if finding.get("kind") != "absent" or options.get("present_means", "in") != "in":
             return ""
         return None if is_true(options.get("may_be_absent")) else f"{options.get('path')} is not there: is path right? If so, set may_be_absent: true"

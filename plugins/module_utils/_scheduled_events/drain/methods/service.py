@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ...core.types import Data, Values
+from ...core.types import Data, Doubt, Values
 from ...host.machine.machine import Machine
 from ...host.machine.services import ServiceState
 from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task, is_true
@@ -21,11 +21,19 @@ STOPPED = ("inactive", "failed")
 DOWN = ("inactive", "failed", "deactivating", "stopped", "stop_pending")
 
 
+def doubt_of(finding: Values, options: Values) -> Doubt:
+    """Return why the states in which services were found prove nothing: see Method.doubt()."""
+    if any(state not in DOWN for state in finding.values()):
+        return ""
+    return None if is_true(options.get("may_be_stopped")) else f"{', '.join(finding)} did not run: is names right? If so, set may_be_stopped: true"
+
+
 class ServiceMethod(Method):
     """Stop services without waiting. Whether they start at boot is not touched."""
 
     name = "service"
     options: t.ClassVar[t.Mapping[str, Option]] = {"names": Option("texts", required=True), "may_be_stopped": Option("truth", default=False)}
+    doubt = staticmethod(doubt_of)
 
     def find(self, machine: Machine, task: Task) -> Data:
         found = machine.services.states(task.listed("names"))
@@ -66,9 +74,6 @@ class ServiceMethod(Method):
         ran = [word(name, "UNIT") for name in listed(finding, options, "names") if finding[name] in RAN]
         return f"systemctl start {' '.join(ran)}" if ran else ""
 
-    def doubt(self, finding: Values, options: Values) -> str | None:
-        return doubt_of(finding, options)
-
 
 def _starts(one: ServiceState) -> bool:
     """Return whether a service that does not run is about to: after a boot its start may wait for others, and a stop takes it back."""
@@ -87,13 +92,6 @@ def how_undone(down: t.Sequence[ServiceState], broken: t.Sequence[ServiceState],
     if broken:
         return Answer(FAILED, f"cannot be started, see {log}: {names_of(broken)}")
     return Answer(UNDOING, f"not yet running: {names_of(down)}")
-
-
-def doubt_of(finding: Values, options: Values) -> str | None:
-    """Return why the states in which services were found prove nothing: see Method.doubt()."""
-    if any(state not in DOWN for state in finding.values()):
-        return ""
-    return None if is_true(options.get("may_be_stopped")) else f"{', '.join(finding)} did not run: is names right? If so, set may_be_stopped: true"
 
 
 def names_of(states: t.Sequence[ServiceState]) -> str:

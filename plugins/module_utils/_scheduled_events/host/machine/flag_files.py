@@ -55,11 +55,13 @@ class LocalFlagFiles:
                 if stat.S_ISLNK(about.st_mode):
                     target = os.readlink(os.fsencode(name), dir_fd=folder)
                     return {"kind": "link", "mode": "0", "owner": "0", "group": "0", "content": base64.b64encode(target).decode("ascii")}
-                # A device is not even opened.
-                _refuse_other(path, about, folder)
+                if not stat.S_ISREG(about.st_mode):
+                    raise FlagFileError(f"{path} is not a file")
                 with open(os.open(name, READS, dir_fd=folder), "rb") as stream:
+                    # Of the one that was opened. A link to another user's file may be a local user's, where the kernel allows it (fs.protected_hardlinks).
                     about = os.fstat(stream.fileno())
-                    _refuse_other(path, about, folder)
+                    if not stat.S_ISREG(about.st_mode) or (about.st_nlink > 1 and about.st_uid != os.fstat(folder).st_uid):
+                        raise FlagFileError(f"{path} is not a file, or one with {about.st_nlink} links whose folder has another owner")
                     content = stream.read(LARGEST + 1)
         except (FileNotFoundError, NotADirectoryError):
             return {"kind": "absent", "mode": "0", "owner": "0", "group": "0", "content": ""}
@@ -134,14 +136,6 @@ def _in_folder(path: str) -> t.Iterator[tuple[int, str]]:
         yield descriptor, name or "."
     finally:
         os.close(descriptor)
-
-
-def _refuse_other(path: str, about: os.stat_result, folder: int) -> None:
-    """Raise FlagFileError for what is no file, or may be another user's: where the kernel lets a local user make a link to it (fs.protected_hardlinks)."""
-    if not stat.S_ISREG(about.st_mode):
-        raise FlagFileError(f"{path} is not a file")
-    if about.st_nlink > 1 and about.st_uid != os.fstat(folder).st_uid:
-        raise FlagFileError(f"{path} has {about.st_nlink} links, and another owner than its folder: it may be another user's file")
 
 
 @contextlib.contextmanager

@@ -84,7 +84,6 @@ class HAProxy(KindInParts[Place]):
     """Its finding has a place for each backend of each balancer. What is done there, and where, the settings say."""
 
     name = "haproxy"
-    can_tell = True
     options: ClassVar[Mapping[str, Option]] = {
         "balancers": Option("texts", required=True, hosts=True),
         "server": Option("text", default=""),

@@ -36,7 +36,6 @@ class Kubernetes(KindInParts[Node]):
     """Its finding has one part, the node."""
 
     name = "kubernetes"
-    can_tell = True
     options: ClassVar[Mapping[str, Option]] = {
         "node": Option("text", default=""),
         "kubeconfig": Option("text", default=""),

@@ -31,6 +31,7 @@ class WindowsServiceMethod(Method):
         "names": Option("texts", required=True, description="a list of Windows services by their names (as in Get-Service), such as [W3SVC]."),
         "may_be_stopped": Option("truth", default=False),
     }
+    doubt = staticmethod(doubt_of)
 
     def find(self, machine: Machine, task: Task) -> Data:
         found = machine.services.states(task.listed("names"))
@@ -84,9 +85,6 @@ class WindowsServiceMethod(Method):
         paused = [quoted(name, "NAME") for name in names if finding[name] in PAUSED]
         calls = [f"Start-Service -Name {', '.join(started)}"] if started else []
         return "; ".join(calls + ([f"Suspend-Service -Name {', '.join(paused)}"] if paused else []))
-
-    def doubt(self, finding: Values, options: Values) -> str | None:
-        return doubt_of(finding, options)
 
 
 def _undone(present: t.Sequence[ServiceState], again: bool) -> Answer:

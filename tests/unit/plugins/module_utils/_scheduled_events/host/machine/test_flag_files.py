@@ -383,7 +383,7 @@ def test_a_file_with_several_links_is_refused_only_where_its_folder_has_another_
 
     monkeypatch.setattr(os, "fstat", owned)
     if refused:
-        with pytest.raises(FlagFileError, match="has 2 links, and another owner than its folder"):
+        with pytest.raises(FlagFileError, match="one with 2 links whose folder has another owner"):
             FLAGS.describe(str(flag))
     else:
         assert base64.b64decode(FLAGS.describe(str(flag))["content"]) == SECRET
