@@ -222,9 +222,9 @@ class Cluster:
 class Client:
     """Writes to the master that a Sentinel names, which is empty at first, and asks again after each error."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, seconds: float = SECONDS) -> None:
         cluster.clear()
-        self._cluster = cluster
+        self._cluster, self._seconds = cluster, seconds
         self._connection: Connection | None = None
 
     def write(self, number: int) -> None:
@@ -244,7 +244,7 @@ class Client:
                 asked.close()
             except OSError:
                 continue
-            found = Connection(host, int(port))
+            found = Connection(host, int(port), self._seconds)
             if found("ROLE")[0] == "master":
                 return found
             found.close()

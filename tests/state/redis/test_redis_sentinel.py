@@ -145,7 +145,8 @@ def test_killed_while_writes_are_paused_and_left_alone_no_acknowledged_write_is_
 
     with Proxies(cluster, lab, master) as proxies:
         proxies.redis.before = reconnect
-        client = Client(cluster)
+        # It waits for as long as the pause lasts, and asks no Sentinel.
+        client = Client(cluster, 30)
         with Writer(client.write) as writer:
             writer.until(100)
             event_id = lab.simulator.event("Freeze", [master], notice=600, duration_in_seconds=40)
