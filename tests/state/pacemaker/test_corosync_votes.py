@@ -54,6 +54,8 @@ def members(node: Node) -> int:
 
 
 PLAIN, TIE, LAST = "wait_for_all: 0", "auto_tie_breaker: 1", "wait_for_all: 1\n    last_man_standing: 1\n    last_man_standing_window: "
+# Of an odd number of nodes Corosync wants it beside auto_tie_breaker.
+WAIT = "\n    wait_for_all: 1"
 # How many nodes; the settings; which are down before, and which go; and whether it has to have counted again.
 WAYS = [
     (2, "two_node: 1\n    wait_for_all: 0", (), ("vm1",), False),
@@ -64,11 +66,10 @@ WAYS = [
     (2, TIE + "\n    auto_tie_breaker_node: highest", (), ("vm1",), False),
     (3, PLAIN, (), ("vm1",), False),
     (3, PLAIN, ("vm3",), ("vm1",), False),
-    (3, TIE, ("vm3",), ("vm2",), False),
+    (3, TIE + WAIT, ("vm3",), ("vm2",), False),
     (4, TIE, (), ("vm1", "vm2"), False),
     (4, TIE, (), ("vm3", "vm4"), False),
-    (5, TIE + "\n    auto_tie_breaker_node: 5", (), ("vm1", "vm2", "vm3"), False),
-    (5, TIE + "\n    auto_tie_breaker_node: 5", ("vm3",), ("vm1", "vm2"), False),
+    (5, TIE + WAIT + "\n    auto_tie_breaker_node: 5", ("vm3",), ("vm1", "vm2"), False),
     (4, LAST + "600000", ("vm4",), ("vm1", "vm2"), False),
     (4, LAST + "1000", ("vm4",), ("vm1",), True),
     (4, LAST + "1000", ("vm4",), ("vm1", "vm2"), True),

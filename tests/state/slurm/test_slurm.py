@@ -228,7 +228,7 @@ def test_all_slurmds_of_a_vm_are_drained_and_come_back(cluster: Cluster, lab: La
     with Impact(lab, event_id, 1, strike, lambda: None), at_once(lambda: cluster.state("twin2") == "ALLOCATED+DRAIN", lambda: cluster.end("twin2")):
         lab.respond(respond_wait=True)
     assert hit == [] and recovered(lab, "vm1") and set(jobs) <= set(cluster.log("ended"))
-    in_service(cluster, *TWINS)
+    until(lambda: all(cluster.state(node) == "IDLE" for node in TWINS), "both are back")
     print("state: slurm: two slurmds on one VM: 2 of 2 jobs waited for, 0 hit, both nodes are back", flush=True)
 
 

@@ -37,7 +37,7 @@ class SlurmMethod(Method):
     }
 
     def find(self, machine: Machine, task: Task) -> Data:
-        reason, node = task.reason, _nodes(machine, task)[0]
+        reason, node = task.reason, _node(machine, task)
         _refuse_elsewhere(Slurm(machine.commands), node)
         # Single words, so that another VM may keep a copy.
         return {"node": node.name, "left": node.is_out and node.reason != reason}
