@@ -119,13 +119,12 @@ def test_a_stream_keeps_its_majority(cluster: Cluster, lab: Lab) -> None:
     cluster.declare("log", "stream")
     cluster.declare("post", "classic")
     until(lambda: cluster.replicas("log") == 3, "the stream has three replicas")
-    rehearse(
-        lab, "1 classic queue(s) of r1@host stand still until it is back; what is published to the 1 durable one(s) without mandatory is confirmed and dropped"
-    )
+    lab.simulator.event("Reboot", ["vm1"], notice=600)
+    lost = "what is published to the 1 durable one(s) without mandatory is confirmed and dropped"
+    rehearse(lab, f"1 classic queue(s) of r1@host stand still until it is back; {lost}")
     cluster.kill("r3@host")
     with Writer(Publisher(cluster, "log")) as writer:
         writer.until(20)
-        lab.simulator.event("Reboot", ["vm1"], notice=600)
         output = whole(lab.respond(code=None))
         reason = "stream 'log' in vhost '/' (1 of 3 replicas left) would lose quorum without r1@host: r3@host does not run"
         assert reason in output and lab.simulator.approvals() == [], output
@@ -224,7 +223,7 @@ def kill_when(lab: Lab, seen: t.Callable[[], bool]) -> bool:
 
 @pytest.mark.full
 def test_a_majority_that_goes_after_the_drain_holds_the_approval(cluster: Cluster, lab: Lab) -> None:
-    lab.all["respond_policy"] = [{"name": "held", "drain": True, "approve": "never"}]
+    lab.all["respond_policy"] = [{**DRAIN_ALL[0], "approve": "never"}]
     lab.simulator.event("Reboot", ["vm1"], notice=900)
     lab.respond(code=None)
     assert cluster.in_maintenance() == {"r1@host"}
