@@ -132,8 +132,6 @@ def test_a_stream_keeps_its_majority(cluster: Cluster, lab: Lab) -> None:
         writer.until(20)
     assert writer.errors == {}
     print(f"state: rabbitmq: a stream of three with a replica down: not drained, {len(writer.acknowledged)} confirmed meanwhile", flush=True)
-    for queue in ("log", "post"):
-        cluster.delete(queue)
 
 
 # --- before a release ----------------------------------------------------------------------------------------------------------
