@@ -196,7 +196,9 @@ class Arbitrator:
     def __enter__(self) -> Arbitrator:
         size = self._cluster.size("n1")
         words = ["garbd", "--group=orders", "--address=gcomm://127.0.0.11,127.0.0.12", "--options=gmcast.listen_addr=tcp://127.0.0.14:4567"]
-        self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        nowhere = subprocess.DEVNULL
+        # It writes a file of its own to the folder that it is started in.
+        self._process = subprocess.Popen(words, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True, cwd="/tmp")
         until(lambda: self._cluster.size("n1") == size + 1, "the arbitrator votes")
         return self
 

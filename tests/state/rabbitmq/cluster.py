@@ -24,6 +24,8 @@ sys.path.remove("/usr/lib/python3/dist-packages")
 
 NODES = ("r1@host", "r2@host", "r3@host")
 QUEUE = "orders"
+# What a test may declare beside it.
+OTHERS = ("log", "post")
 
 
 def run(*words: str, code: int | None = 0, seconds: float = 120) -> str:
@@ -132,7 +134,8 @@ class Cluster:
         try:
             with self.connected(NODES[0]) as connection:
                 channel = connection.channel()
-                channel.queue_delete(QUEUE)
+                for queue in (QUEUE, *OTHERS):
+                    channel.queue_delete(queue)
                 channel.queue_declare(QUEUE, durable=True, arguments={"x-queue-type": "quorum"})
         except pika.exceptions.AMQPError:
             return False
@@ -162,7 +165,8 @@ class Cluster:
 
     def _queue(self) -> dict[str, t.Any]:
         node = next(node for node in NODES if node in self.processes)
-        return dict(json.loads(run("rabbitmqctl", "-n", node, "list_queues", "name", "leader", "online", "--formatter", "json"))[0])
+        answer = json.loads(run("rabbitmqctl", "-n", node, "list_queues", "name", "leader", "online", "--formatter", "json"))
+        return dict(next(one for one in answer if one["name"] == QUEUE))
 
     def leader(self) -> str:
         return str(self._queue()["leader"])
