@@ -132,7 +132,7 @@ def _member(given: Values) -> Member:
 
 
 def _is_never(tags: Values, tag: str, priority: str) -> bool:
-    """As Patroni reads them: the tag counts if it is set at all, and else a priority that is not positive, also as a text. Of a long one the beginning tells."""
+    """As Patroni reads them: the tag counts if it is set at all, and else a priority that is not positive, also as a text (of a long one its beginning)."""
     if tags.get(tag) is not None:
         return bool(tags[tag])
     try:
