@@ -5,16 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ...module_utils._scheduled_events.core.printable_text import printable
 from ...module_utils._scheduled_events.core.types import Doubt
 from ...module_utils._scheduled_events.journal.recorded import Recorded
 from .kinds.registry import kind_of
 
+# Characters of each half of the sentence: a record, which may name any number of things, is a VM's own word, and the sentence is told for each event.
+LONGEST = 300
 
-def doubts_of(methods: Iterable[Recorded]) -> list[Doubt]:
-    """Return the doubts of the methods of a record, as Method.doubt says them."""
-    return [kind_of(one.kind).doubt(one.before, one.options) for one in methods if one.state != "undone"]
+
+def doubts_of(methods: Iterable[Recorded]) -> tuple[Doubt, ...]:
+    """Return the doubts of recorded methods, as Method.doubt says them, each once."""
+    return tuple(dict.fromkeys(kind_of(one.kind).doubt(one.before, one.options) for one in methods if one.state != "undone"))
 
 
 def unproven(doubts: Sequence[Doubt], serves: str) -> str:
     """Return why a drain proves nothing, or an empty text. C(serves) is what the health check says of a VM that still is in service, else empty."""
-    return "" if not serves or "" in doubts else next((f"{serves}, and {doubt}" for doubt in doubts if doubt), "")
+    return "" if not serves or "" in doubts else next((f"{printable(serves, LONGEST)}, and {printable(doubt, LONGEST)}" for doubt in doubts if doubt), "")

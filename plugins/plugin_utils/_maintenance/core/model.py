@@ -14,7 +14,7 @@ from ....module_utils._scheduled_events.journal.recorded import Recorded
 from ....module_utils._scheduled_events.journal.transitions import PHASES
 from ....module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ..._core import plain_values
-from ..._drain.doubts import doubts_of, unproven
+from ..._drain.doubts import unproven
 from ..._drain.records.replicas import Target
 from . import timestamps
 
@@ -283,6 +283,8 @@ class Observation:
     in_service: bool | None = None
     in_service_why: str | None = None
     records: Mapping[str, Record] = field(default_factory=dict)
+    doubts: tuple[Doubt, ...] = ()
+    """Why what the methods of its drains have found proves nothing. Of all its drains: a later one has found what another has left."""
     leases: tuple[Lease, ...] = ()
     replicas: tuple[Replica, ...] = ()
     marks: Mapping[str, str] = field(default_factory=dict)
@@ -378,21 +380,15 @@ class Host:
         return self.observation.listed.get(key) is self.listed_before.get(key)
 
     @property
-    def doubts(self) -> list[Doubt]:
-        """Return why what the methods of its drains have found proves nothing. Of all its drains: a later one has found what another has left."""
-        records = self.observation.records.values() if self.observation else ()
-        return doubts_of(method for record in records for method in record.methods)
-
-    @property
     def serves(self) -> str:
         """Return what its health check says of a VM that is in service and that no drain of it proves to be out, or an empty text."""
         seen = self.observation
-        return seen.in_service_why or "" if seen and seen.in_service and "" not in self.doubts else ""
+        return seen.in_service_why or "" if seen and seen.in_service and "" not in seen.doubts else ""
 
     @property
     def unproven(self) -> str:
         """Return why no drain of it has taken it out, although all methods may say so, or an empty text."""
-        return unproven(self.doubts, self.serves)
+        return unproven(self.observation.doubts, self.serves) if self.observation else ""
 
     @property
     def unread(self) -> bool:

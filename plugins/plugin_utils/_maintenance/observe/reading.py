@@ -16,6 +16,7 @@ from ....module_utils._scheduled_events.journal.record_changes import OUTCOMES
 from ..._core import plain_values
 from ..._core.plain_values import flag, items, mapping, plain, text, texts
 from ..._core.wrong_input import WrongInput
+from ..._drain.doubts import doubts_of
 from ..._drain.records.matching import read_method
 from ..._drain.records.replicas import read_targets
 from ..core import timestamps
@@ -170,6 +171,8 @@ def read_observation(value: Any, documents: Documents) -> tuple[Observation | No
     if found := value.get("records"):
         known["records"], others = _records(found, identity, documents)
         known["moved_at"] = max((record.history[-1][1] for record in known["records"].values() if record.history), default=None)
+        # Once for all events: a VM may have many, and each asks.
+        known["doubts"] = doubts_of(method for record in known["records"].values() for method in record.methods)
         problems += others[:PROBLEMS]
     if replicas := items(value.get("replicas")):
         known["replicas"] = tuple(_replicas(replicas, documents))

@@ -132,11 +132,11 @@ def _member(given: Values) -> Member:
 
 
 def _is_never(tags: Values, tag: str, priority: str) -> bool:
-    """As Patroni reads them: the tag counts if it is set at all, and else a priority that is not positive, also as a text."""
+    """As Patroni reads them: the tag counts if it is set at all, and else a priority that is not positive, also as a text (of a long one its beginning)."""
     if tags.get(tag) is not None:
         return bool(tags[tag])
     try:
-        return int(str(tags.get(priority))) <= 0
+        return int(str(tags.get(priority))[:LONGEST_NAME]) <= 0
     except ValueError:
         return False
 
@@ -199,14 +199,15 @@ def is_alone(view: View, me: Member, to: str, rules: Rules) -> bool:
     if not rules.is_synchronous:
         return False
     leader = to or (view.leader.name if view.leader else "")
-    reasons = {one.shown: _why_not_synchronous(view, one, leader, rules) for one in view.members if one.name not in (me.name, leader)}
-    if any(not why for why, _passes in reasons.values()):
+    # Not by what is shown: the names of two may look alike.
+    reasons = [(one.shown, *_why_not_synchronous(view, one, leader, rules)) for one in view.members if one.name not in (me.name, leader)]
+    if any(not why for _name, why, _passes in reasons):
         return False
     matters = me.leads or me.is_synchronous
     if rules.is_strict and (matters or me.may_be_synchronous and not view.has_synchronous_beside(me)):
-        words = "; ".join(f"{name}: {why}" for name, (why, _passes) in reasons.items()) or "it has no other member"
+        words = "; ".join(f"{name}: {why}" for name, why, _passes in reasons) or "it has no other member"
         said = f"with {me.shown} out no member could be the synchronous standby, and synchronous_mode_strict would stop all writes: {words}"
-        raise (NotYet if any(passes for _why, passes in reasons.values()) else MethodError)(said[:LONGEST_MESSAGE])
+        raise (NotYet if any(passes for _name, _why, passes in reasons) else MethodError)(said[:LONGEST_MESSAGE])
     return matters
 
 

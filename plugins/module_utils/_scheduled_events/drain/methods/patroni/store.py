@@ -60,7 +60,9 @@ def refuse_lost_majority(daemons: Daemons, daemon: Daemon, task: Task) -> None:
 
 def _gone(voters: t.Sequence[Voter], hosts: Values, task: Task) -> dict[str, str]:
     """Return in words what becomes of each member that the event takes, or may take: one whose VM is not known may be on a VM of the event."""
-    vms = {one: task.members.get(hosts.get(one.name, ""), "").lower() for one in voters}
+    names = [one.name for one in voters]
+    # A member chooses its name: one that two have says of neither where it is.
+    vms = {one: task.members.get(hosts.get(one.name, ""), "").lower() if names.count(one.name) == 1 else "" for one in voters}
     hit = {name.lower() for name in task.resources}
     gone = {one.key: "goes with the event" for one in voters if vms[one] in hit}
     unknown = [one.key for one in sorted(voters, key=lambda one: not one.is_up) if not vms[one]]
@@ -77,16 +79,16 @@ class _Asked(t.NamedTuple):
     daemon: Daemon
     urls: t.Sequence[str]
 
-    def all(self, method: str, of_each: str, of_one: str) -> tuple[dict[str, t.Any], t.Any]:
-        """Return what each member answers to one question, by its address, and what the first answers to another. Raise NotYet."""
-        found, listed, failed = {}, None, ""
+    def all(self, method: str, of_each: str, of_all: str) -> tuple[dict[str, t.Any], list[t.Any]]:
+        """Return what each member answers to one question, by its address, and what they answer to another. Raise NotYet."""
+        found, listed, failed = {}, [], ""
         for url in self.urls:
             try:
                 found[url] = self._json(url, method, of_each)
-                listed = listed or self._json(url, method, of_one)
+                listed.append(self._json(url, method, of_all))
             except (DaemonError, ValueError) as error:
                 failed = str(error)
-        if not listed:
+        if not any(listed):
             raise NotYet(f"no address of option store answers: {failed}")
         return found, listed
 
@@ -109,15 +111,18 @@ def _etcd(asked: _Asked) -> list[Voter]:
     found, listed = asked.all("POST", "/v3/maintenance/status", "/v3/cluster/member/list")
     # Without a leader it is 0, or left out.
     up = {str(_mapping(one.get("header")).get("member_id")) for one in map(_mapping, found.values()) if one.get("leader") not in (None, "0")}
-    members = _mapping(listed).get("members")
+    return [Voter(key, name, key in up) for key, name in _agreed([_named(_mapping(one).get("members")) for one in listed])]
+
+
+def _named(members: t.Any) -> list[tuple[str, str]]:
     voters = [one for one in map(_mapping, members if isinstance(members, list) else ()) if one.get("isLearner") is not True]
-    return [Voter(str(one.get("ID")), str(one.get("name")), str(one.get("ID")) in up) for one in voters]
+    return [(str(one.get("ID")), str(one.get("name"))) for one in voters]
 
 
 def _consul(asked: _Asked) -> list[Voter]:
     found, listed = asked.all("GET", "/v1/status/leader", "/v1/status/peers")
     up = {host_and_port(url)[0] for url, leader in found.items() if leader}
-    hosts = [host_and_port(str(one))[0] for one in (listed if isinstance(listed, list) else ())]
+    hosts = [host_and_port(one)[0] for one in _agreed([list(map(str, one)) if isinstance(one, list) else [] for one in listed])]
     return [Voter(host, host, host in up) for host in hosts]
 
 
@@ -128,6 +133,15 @@ def _zookeeper(asked: _Asked) -> list[Voter]:
 
 
 ASK: t.Mapping[str, t.Callable[[_Asked], list[Voter]]] = {"etcd": _etcd, "consul": _consul, "zookeeper": _zookeeper}
+
+
+def _agreed(lists: t.Sequence[list[t.Any]]) -> list[t.Any]:
+    """Return the list that most members give: one of them may say anything of the others. Raise NotYet where there is none."""
+    lists = [sorted(one) for one in lists]
+    found = max(lists, key=lists.count)
+    if 2 * lists.count(found) <= len(lists):
+        raise NotYet("the addresses of option store do not agree on the members of the store")
+    return found
 
 
 def _mapping(value: t.Any) -> Values:

@@ -39,7 +39,7 @@ class Remaining(t.NamedTuple):
 
 
 def remaining(own: Redis, watches: t.Sequence[Watch], task: Task) -> Remaining:
-    """Return which other servers remain. What most of the Sentinels call down is down."""
+    """Return which other servers remain. What most of the Sentinels do not know to be up is down: one of them may have made it up."""
     known: dict[str, list[str]] = {}
     hosts, down, hit = set(), [], []
     for watch in watches:
@@ -53,8 +53,8 @@ def remaining(own: Redis, watches: t.Sequence[Watch], task: Task) -> Remaining:
         if why:
             hit.append(f"{address}: {why}")
             hosts.add(host_of(address))
-        elif 2 * says.count("") < len(says):
-            down.append(f"{address} is down ({max(says)})")
+        elif 2 * says.count("") <= len(watches):
+            down.append(f"{address} is down ({max(says) or 'most Sentinels do not know it'})")
     wanted = 0 if is_true(task.options["allow_no_writes"]) else own.wanted
     return Remaining(wanted, max(len(known) - len(down) - len(hit) - 1, 0), len(known), down, hit, hosts)
 

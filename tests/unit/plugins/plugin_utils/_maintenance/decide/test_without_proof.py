@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import doubts
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.registry import kind_of
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import acts, at, event, method, noted, plan, record, vm
 
 URL = "http://127.0.0.1/ answers with status 200"
@@ -139,3 +141,31 @@ def test_what_the_health_check_says_goes_with_the_drain_for_check_mode(seen: dic
 def test_whatever_a_record_holds_there_is_an_answer(before: Any) -> None:
     for kind in ("probe_file", "service", "none", "?", "iis"):
         assert plan(drained(method(id="1-x", method=kind, options=None, before=before)))["events"]
+
+
+# --- A VM that lies in its records ------------------------------------------------------------------------------------------
+
+
+def test_many_records_with_many_methods_are_looked_at_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    # At the limits of records and methods the plan took over two minutes, for all VMs, when each event looked at all of them.
+    asked: list[str] = []
+    monkeypatch.setattr(doubts, "kind_of", lambda kind: asked.append(kind) or kind_of(kind))
+    events = [event(f"E{number}", ("liar",)) for number in range(20)]
+    records = [record("drained", one, methods=[method(id=f"{number}-service", before={"a": "inactive"}) for number in range(20)]) for one in events]
+    plan(vm("vm1"), vm("liar", events, records, in_service=True, in_service_why=URL))
+    assert len(asked) == 400
+
+
+def test_a_finding_of_many_or_strange_names_is_a_short_and_visible_reason() -> None:
+    names = {f"\x1b[2J\u202e{number}": "inactive" for number in range(5000)}
+    found = plan(drained(method(**SERVICE, before=names), in_service_why="\x1b[2J" + "x" * 4000))
+    words = noted(found)["reason"]
+    assert words.isprintable() and len(words) < 700 and words.endswith("is names right? If so, set may_be_stopped: true")
+
+
+@pytest.mark.parametrize("kind", ["service", "probe_file", "windows_service", "haproxy", "tasks", "x"])
+@pytest.mark.parametrize("finding", [None, 5, "x", [], {}, {"a": []}, {"a": {"b": 1}}, {"kind": ["absent"]}, {"kind": "absent"}])
+def test_no_finding_stops_the_plan_for_the_others(kind: str, finding: Any) -> None:
+    lie = method(id="1-x", method=kind, before=finding, options={"path": ["x"], "present_means": {}, "names": 5})
+    seen = vm("vm1", [event()], [record("drained", methods=[lie])], in_service=True, in_service_why=URL)
+    assert "drain vm2 E2" in acts(plan(seen, vm("vm2", [event("E2", ("vm2",))])))

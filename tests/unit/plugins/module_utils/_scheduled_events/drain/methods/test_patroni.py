@@ -449,6 +449,8 @@ NO_CANDIDATE = [
     ({"replicatefrom": "pg1"}, "running", "failed", "streams from pg1 (replicatefrom)"),
     ({"nostream": True}, "running", "failed", "has the tag nosync or nostream"),
     ({"sync_priority": "0"}, "running", "failed", "has the tag nosync or nostream"),
+    # Python before 3.8.14 takes a second for each hundred thousand digits.
+    ({"sync_priority": "-" + "9" * 100_000}, "running", "failed", "has the tag nosync or nostream"),
     ({}, "in archive recovery", "draining", "its state is in archive recovery"),
     ({}, "start failed", "draining", "its state is start failed"),
     ({"nosync": True, "maintenance_azure": OTHER}, "running", "draining", f"drained for event {OTHER}"),
@@ -468,6 +470,14 @@ def test_who_cannot_be_synchronous_in_time_counts_for_nothing(scene, tags, state
     assert (outcome.state, outcome.warning) == ("drained", "Without pg1 no standby is synchronous: commits are on the leader alone until it is back")
     finding = scene.vm.entry("1-patroni")["before"]
     assert PatroniMethod().shown(finding) == "member pg1, which is sync_standby, without which commits are on the leader alone"
+
+
+def test_a_member_whose_name_looks_like_that_of_another_stands_for_itself(scene):
+    scene.standby()
+    scene.patroni.config["synchronous_mode_strict"] = True
+    scene.patroni.roles["pg3 "], scene.patroni.lags["pg3 "], scene.patroni.tags["pg3 "] = "replica", 0, {"nosync": True}
+    scene.patroni.states["pg3 "] = "streaming"
+    assert scene.drain()[:2] == ("drained", None) and scene.vm.entry("1-patroni")["before"]["alone"] is False
 
 
 def test_who_streams_from_the_leader_that_comes_may_be_synchronous(scene):

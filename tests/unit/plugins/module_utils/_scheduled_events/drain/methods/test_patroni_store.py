@@ -27,6 +27,7 @@ class Etcd:
 
     def __init__(self):
         self.down, self.lost, self.more, self.answers, self.daemons = set(), set(), [], {}, []
+        self.lies = {}
         self.addresses = [f"http://10.0.0.{number}:{self.port}" for number in (1, 2, 3)]
 
     @property
@@ -48,7 +49,8 @@ class Etcd:
         name = self._name(daemon, f"{method} {daemon.url}{path}")
         if path in self.answers:
             return Reply(self.answers[path][0], {}, self.answers[path][1].encode())
-        return Reply(200, {}, json.dumps(self.answer(name, method, path, body)).encode())
+        lie = self.lies.get((name, path))
+        return Reply(200, {}, json.dumps(self.answer(name, method, path, body) if lie is None else lie).encode())
 
     def answer(self, name, method, path, body):
         assert (method, body) == ("POST", b"{}")
@@ -250,6 +252,46 @@ def test_it_gets_the_certificates_and_no_password(scene, etcd):
     drain(scene)
     found = {(one.ca_file, one.certificate_file, one.key_file, one.username, one.password_file) for one in etcd.daemons}
     assert found == {("/ca", "/c", "/k", "", "")}
+
+
+# --- A member that lies ---------------------------------------------------------------------------------------------------
+
+LISTS = {"etcd": "/v3/cluster/member/list", "consul": "/v1/status/peers"}
+FEWER = {"etcd": {"members": [{"ID": "9etcd2", "name": "etcd2"}]}, "consul": ["10.0.0.2:8300"]}
+MORE = {"etcd": {"members": [{"ID": str(number), "name": "x"} for number in range(9)]}, "consul": [f"10.0.0.{number}:1" for number in range(9)]}
+
+
+@pytest.mark.parametrize("made", [Etcd, Consul])
+@pytest.mark.parametrize("liar", [0, 1, 2])
+def test_no_single_member_says_who_the_members_are(scene, made, liar):
+    # Of a store that has one member, which is up, any VM might go; one that has nine would be refused for good.
+    store = with_store(scene, made())
+    for lie in (FEWER[store.kind], MORE[store.kind], [["x"]], {"members": 5}, "x", 7):
+        store.lies = {(store.names[liar], LISTS[store.kind]): lie}
+        assert drain(scene, verify=bool(store.daemons))[:2] == ("drained", None), lie
+
+
+@pytest.mark.parametrize("made", [Etcd, Consul])
+def test_where_no_list_has_most_of_those_that_answer_it_is_waited_for(scene, made):
+    store = with_store(scene, made())
+    store.down.add(store.names[2])
+    store.lies = {(store.names[0], LISTS[store.kind]): FEWER[store.kind]}
+    words = "1-patroni: not yet: the addresses of option store do not agree on the members of the store"
+    assert scene.refused(members=VMS) == ("draining", words)
+
+
+def test_a_name_that_two_have_says_of_neither_where_it_is(scene, etcd):
+    # It is on vm_1, which the event hits, too, and calls itself as the one that stays.
+    scene.event, scene.given["members"] = ABOUT, {"pg2": "db2", "pg3": "db3"}
+    listed = {"members": [{"ID": f"9{one}", "name": "etcd3" if one == "etcd2" else one} for one in etcd.names]}
+    etcd.lies = {(one, LISTS["etcd"]): listed for one in etcd.names}
+    assert scene.refused(members=VMS)[1].startswith("1-patroni: 2 of 3 members of etcd are needed, 0 would be left")
+
+
+def test_nobody_is_held_by_one_that_takes_its_name(scene, etcd):
+    listed = {"members": [{"ID": f"9{one}", "name": "etcd1" if one == "etcd2" else one} for one in etcd.names]}
+    etcd.lies = {(one, LISTS["etcd"]): listed for one in etcd.names}
+    assert drain(scene)[:2] == ("drained", None)
 
 
 # --- Without the option ---------------------------------------------------------------------------------------------------

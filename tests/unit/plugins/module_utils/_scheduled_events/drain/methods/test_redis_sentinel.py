@@ -11,6 +11,7 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import LONGEST_MESSAGE, Answer, MethodError, NotYet, Task
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.redis import handover as redis_handover
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.redis.servers import Copy
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, defaults
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.daemons import DaemonError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
@@ -754,6 +755,22 @@ def test_of_an_event_of_unknown_vms_the_others_count_as_hit_until_it_must_begin(
         scene.find()
     scene.task = scene.task._replace(must_begin=True)
     assert scene.find()["role"] == "slave"
+
+
+@pytest.mark.parametrize("sentinels", [SENTINELS, SENTINELS[:2]])
+def test_a_sentinel_that_lies_makes_up_no_replica_and_brings_none_back(monkeypatch, sentinels):
+    scene = wants(Scene("replica", sentinels=sentinels), 1)
+    down(scene, "C", SENTINELS[1:])
+    honest = METHOD._watches
+
+    def watches(*arguments):
+        first, *others = honest(*arguments)
+        made_up = [Copy(f"10.0.9.{number}:6379", str(number), "100", "") for number in range(60)]
+        return [first._replace(copies=[*first.copies, *made_up]), *others]
+
+    monkeypatch.setattr(METHOD, "_watches", watches)
+    with pytest.raises(NotYet, match="min-replicas-to-write is 1, and 0 of 62 replicas would be left: 10.0.0.6:6379 is down"):
+        scene.find()
 
 
 NO_FAILOVER = "of 3 Sentinels would be left, and a failover needs 2: no replica takes over from a master that dies meanwhile"
