@@ -104,7 +104,7 @@ def test_a_flag_file_is_moved_only_out_of_the_position_it_was_in(means, kind, be
     assert (files.calls, asked) == (begins, [("/p", "644") if call == "create" else ("/p",) for call in begins])
     files.calls.clear()
     asked.clear()
-    assert method.undo(machine(flag_files=files), one) == ("undone", None, None)
+    assert method.undo(machine(flag_files=files), one) == ("undone", None, None, None)
     assert (files.calls, asked) == (undoes, [("/p", {"kind": kind, "mode": "644"}) if call == "restore" else ("/p",) for call in undoes])
 
 
@@ -116,14 +116,14 @@ def test_what_the_load_balancer_needs_is_waited_for_once(interval, threshold, st
     one = task("probe_file", state=state, path="/p", interval=interval, threshold=threshold)
     answer = methods_of("linux")["probe_file"].check(machine(flag_files=files), one)
     words = f"the load balancer may not have noticed yet, {waits} s to wait"
-    assert answer == (("draining", words, None) if waits else ("drained", None, None))
+    assert answer == (("draining", words, None, None) if waits else ("drained", None, None, None))
 
 
 @pytest.mark.parametrize("means,exists,lost", [("in", True, True), ("in", False, False), ("out", False, True), ("out", True, False)])
 def test_a_flag_file_in_the_position_of_service_is_lost(means, exists, lost):
     files = Refusing(FlagFileError("?"), exists=lambda path: exists)
     answer = methods_of("linux")["probe_file"].check(machine(flag_files=files), task("probe_file", path="/p", present_means=means, interval=0))
-    assert answer == (("lost", "/p says again that the VM is in service", None) if lost else ("drained", None, None))
+    assert answer == (("lost", "/p says again that the VM is in service", None, None) if lost else ("drained", None, None, None))
 
 
 @pytest.mark.parametrize("busy,state", [(0, "drained"), (1, "draining"), (7, "draining")])
@@ -142,7 +142,7 @@ def test_connections_are_counted_on_all_ports_at_once(busy, state):
 def test_a_check_that_is_not_there_yet_is_lost_only_after_it_was(state, code, expected):
     commands = Commands(code, "one\ntwo left\n\n")
     answer = methods_of("linux")["command"].check(machine(commands=commands), task("command", state=state, begin="b", check="c", undo="u"))
-    assert answer == (expected, None if expected == "drained" else "two left", None)
+    assert answer == (expected, None if expected == "drained" else "two left", None, None)
     assert commands.asked == [("c", {"MAINTENANCE_EVENT_ID": "E"}, 10)]
 
 
@@ -192,4 +192,7 @@ def test_none_says_drained_and_undone_at_once():
         method = methods_of(system)["none"]
         assert (method.find(machine(system), task("none")), method.handover(machine(system), task("none"))) == ({}, {})
         assert method.begin(machine(system), task("none")) is None
-        assert (method.check(machine(system), task("none")), method.undo(machine(system), task("none"))) == (("drained", None, None), ("undone", None, None))
+        assert (method.check(machine(system), task("none")), method.undo(machine(system), task("none"))) == (
+            ("drained", None, None, None),
+            ("undone", None, None, None),
+        )

@@ -101,12 +101,12 @@ def test_one_that_takes_no_silence_holds_no_drain_and_one_that_has_ended_is_made
     one, method = Alertmanager(), SilenceMethod()
     machine, one.refuses = one.machine(), True
     method.begin(machine, task())
-    assert method.check(machine, task()) == ("drained", None, "alerts may be sent: Alertmanager answered 403: read only")
+    assert method.check(machine, task()) == ("drained", None, "alerts may be sent: Alertmanager answered 403: read only", None)
     with pytest.raises(MethodError, match="answered 403"):
         method.begin(machine, task(required=True))
     one.refuses = False
     for ended in range(2):
-        assert method.check(machine, task()) == ("drained", None, None)
+        assert method.check(machine, task()) == ("drained", None, None, None)
         assert states(one) == [*["expired"] * ended, "active"]
         one.silences[-1]["status"] = {"state": "expired"}
 
