@@ -214,7 +214,7 @@ def test_a_replica_that_goes_down_after_the_drain_holds_the_approval(cluster: Cl
         assert "0 of 2 replicas would be left" in output and lab.simulator.approvals() == [], output
         # A person lets it go all the same, and is told what else is missing.
         vm["drain_methods"][0]["allow_no_writes"] = True
-        until(lambda: lab.simulator.approvals() != [], 60, "an approval", lambda: lab.respond(code=None))
+        until(lambda: bool(lab.respond(code=None)) and lab.simulator.approvals() != [], 60, "an approval")
     lab.simulator.ask("POST", f"/events/{event_id}/finish")
     lab.respond(code=None, respond_wait=True)
     cluster.set_all(GUARD, "0")
