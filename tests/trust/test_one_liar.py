@@ -87,7 +87,7 @@ def lies(known: int) -> t.Iterator[int]:
 
 @pytest.mark.parametrize(
     ("mutant", "known"),
-    [(any_approval_counts, 15330970212801873023), (any_approval_puts_all_out, 1746544636987478804), (a_stranger_sets_all_back, 16100421543272241037)],
+    [(any_approval_counts, 15330970212801873023), (any_approval_puts_all_out, 10913458841674932831), (a_stranger_sets_all_back, 16100421543272241037)],
 )
 def test_each_of_these_is_seen(mutant: t.Callable[[pytest.MonkeyPatch], None], known: int, monkeypatch: pytest.MonkeyPatch) -> None:
     mutant(monkeypatch)

@@ -67,7 +67,7 @@ class PreviewSteps(Steps):
             # Of those that were asked: an answer of many others would fill the screen.
             if words := text(mapping(found.get("would")).get(order["id"])):
                 self._say(words, order["id"])
-        self.state["doubts"] += items(found.get("doubts"))
+        self.state["doubts"] += items(found.get("doubts"))[: len(self._part["methods"])]
         answer = answers.of_engine(result, self.state["action"])
         if answer["state"] == "failed":
             # Said already, by the method that would be refused.
