@@ -500,4 +500,4 @@ def test_check_mode_refuses_a_drain_that_would_take_nothing_out(own: pathlib.Pat
             steps.go_on(seen())
         expected = refused and serves
         assert (steps.result()["state"], steps.result()["error"]) == (("failed", f"{URL}, and {NOT_THERE}") if expected else ("draining", None))
-        assert (f"web1: would be held: {URL}, and {NOT_THERE}" in steps.state["would"]) == bool(expected)
+        assert (f"web1: would fail: {URL}, and {NOT_THERE}" in steps.state["would"]) == bool(expected)
