@@ -17,7 +17,7 @@ def misspelt(lab: Lab, vm: str, **options: t.Any) -> str:
     """Give a VM a path that is not there, and return what a run says of it."""
     path = lab.flag(vm).with_name("in_rotaton")
     lab.hosts[vm]["drain_methods"] = [{"method": "probe_file", "path": str(path), "interval": 0, "threshold": 1, **options}]
-    return f"the file {lab.flag(vm)} is there, and {path} is not there: is path right? If so, set may_be_absent: true"
+    return f"its health check finds it in service (the file {lab.flag(vm)} is there), and {path} is not there: is path right? If so, set may_be_absent: true"
 
 
 def approved(lab: Lab) -> list[str]:

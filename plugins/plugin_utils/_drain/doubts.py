@@ -16,4 +16,4 @@ def doubts_of(methods: Iterable[Recorded]) -> list[str | None]:
 
 def unproven(doubts: Sequence[str | None], serves: str) -> str:
     """Return why a drain proves nothing, or an empty text. C(serves) is what the health check says of a VM that still is in service, else empty."""
-    return "" if not serves or "" in doubts else next((f"{serves}, and {doubt}" for doubt in doubts if doubt), "")
+    return "" if not serves or "" in doubts else next((f"its health check finds it in service ({serves}), and {doubt}" for doubt in doubts if doubt), "")

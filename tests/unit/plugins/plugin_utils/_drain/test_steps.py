@@ -499,5 +499,7 @@ def test_check_mode_refuses_a_drain_that_would_take_nothing_out(own: pathlib.Pat
         if place(steps) != "end":
             steps.go_on(seen())
         expected = refused and serves
-        assert (steps.result()["state"], steps.result()["error"]) == (("failed", f"{URL}, and {NOT_THERE}") if expected else ("draining", None))
-        assert (f"web1: would fail: {URL}, and {NOT_THERE}" in steps.state["would"]) == bool(expected)
+        assert (steps.result()["state"], steps.result()["error"]) == (
+            ("failed", f"its health check finds it in service ({URL}), and {NOT_THERE}") if expected else ("draining", None)
+        )
+        assert (f"web1: would fail: its health check finds it in service ({URL}), and {NOT_THERE}" in steps.state["would"]) == bool(expected)
