@@ -17,7 +17,7 @@ def misspelt(lab: Lab, vm: str, **options: t.Any) -> str:
     """Give a VM a path that is not there, and return what a run says of it."""
     path = lab.flag(vm).with_name("in_rotaton")
     lab.hosts[vm]["drain_methods"] = [{"method": "probe_file", "path": str(path), "interval": 0, "threshold": 1, **options}]
-    return f"the file {lab.flag(vm)} is there, and {path} is not there: is path right? If so, set may_be_absent: true"
+    return f"its health check finds it in service (the file {lab.flag(vm)} is there), and {path} is not there: is path right? If so, set may_be_absent: true"
 
 
 def approved(lab: Lab) -> list[str]:
@@ -37,7 +37,7 @@ def test_a_vm_that_still_serves_after_a_drain_that_took_nothing_out_is_not_appro
     for vm in lab.vms:
         lab.simulator.event("Reboot", [vm], notice=3600)
     checked = flat(lab.respond("--check", code=2))
-    assert f"web1: its drain would be refused: {why}" in checked and f"web1: would be held: {why}" in checked
+    assert f"web1: its drain would be refused: {why}" in checked and f"web1: would fail: {why}" in checked
     assert lab.records("web1") == [] and "web2: its drain" not in checked
     output = flat(lab.respond(code=2))
     assert approved(lab) == ["web2"]
@@ -47,7 +47,7 @@ def test_a_vm_that_still_serves_after_a_drain_that_took_nothing_out_is_not_appro
     assert why in flat(lab.status())
     # With the path corrected the next pass drains it, and has it approved.
     lab.hosts["web1"]["drain_methods"] = right
-    assert "would be held" not in lab.respond("--check", code=2), "red for the failed drain until it is tried again"
+    assert "would fail" not in lab.respond("--check", code=2), "red for the failed drain until it is tried again"
     lab.respond()
     assert approved(lab) == ["web2", "web1"] and not lab.flag("web1").exists()
 
@@ -69,4 +69,4 @@ def test_a_folder_that_is_not_there_is_refused_by_check_mode(make_lab: Make) -> 
     path = pathlib.Path(lab.flag("web1").parent, "wwww", "out")
     lab.hosts["web1"]["drain_methods"] = [{"method": "probe_file", "path": str(path), "present_means": "out", "interval": 0}]
     lab.simulator.event("Reboot", ["web1"], notice=3600)
-    assert f"{path} cannot be created, because its folder is not there: is path right?" in flat(lab.respond("--check", code=2))
+    assert f"{path} cannot be created, because its folder is not there: correct path, or make the folder" in flat(lab.respond("--check", code=2))

@@ -21,4 +21,7 @@ def doubts_of(methods: Iterable[Recorded]) -> tuple[Doubt, ...]:
 
 def unproven(doubts: Sequence[Doubt], serves: str) -> str:
     """Return why a drain proves nothing, or an empty text. C(serves) is what the health check says of a VM that still is in service, else empty."""
-    return "" if not serves or "" in doubts else next((f"{printable(serves, LONGEST)}, and {printable(doubt, LONGEST)}" for doubt in doubts if doubt), "")
+    why = next((doubt for doubt in doubts if doubt), None)
+    if not serves or why is None or "" in doubts:
+        return ""
+    return f"its health check finds it in service ({printable(serves, LONGEST)}), and {printable(why, LONGEST)}"

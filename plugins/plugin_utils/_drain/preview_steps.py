@@ -94,7 +94,7 @@ class PreviewSteps(Steps):
     def _next(self) -> None:
         if self._part["last"]:
             if why := unproven(self.state["doubts"], self.request.get("serves", "")):
-                self._say(why, "would be held")
+                self._say(why, "would fail")
                 self.state["answer"] = {"state": "failed", "error": why}
             self._end()
         else:

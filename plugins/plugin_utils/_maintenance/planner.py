@@ -34,8 +34,6 @@ LONGEST_REASON = 300
 MOST_NOTICES = 200
 # VMs that are named in one line.
 SHOWN = 5
-# More sentences with which a run fails are one for each reason.
-MOST_SENTENCES = 20
 # Characters of the id of an event, which is a GUID.
 WHOLE_ID = 36
 # All VMs of a group, perhaps hundreds, list its events; a few of them are enough.
@@ -183,10 +181,8 @@ def _few_of_each(failed: list[Data]) -> list[str]:
     for host, reasons in of_host.items():
         left = len(reasons) - summaries.OF_ONE_VM
         of_host[host] = [*reasons[: summaries.OF_ONE_VM], *([f"{host}: {left} more"] if left > 0 else [])]
-    found = [reason for reasons in of_host.values() for reason in reasons]
-    # Of many VMs, each reason once.
-    pairs = ((host, [reason.removeprefix(f"{host}: ") for reason in reasons]) for host, reasons in of_host.items())
-    return grouped(pairs) if len(found) > MOST_SENTENCES else found
+    # Each reason once.
+    return grouped((host, dict.fromkeys(reason.removeprefix(f"{host}: ") for reason in reasons)) for host, reasons in of_host.items())
 
 
 def _remarks(observed_state: ObservedState, budget: Budget, phases: dict[str, str], settings: Settings) -> list[str]:

@@ -371,6 +371,7 @@ def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Lea
     if anyway := [participant.host.name for participant in unit.participants if _goes_anyway(participant, settings, full)]:
         room = replace(room, detail=f"{room.detail}; the deadline has passed, so it drains without room and is not approved")
     if full in budget.doubted:
+        room = replace(room, way_out=f"correct respond_health, or {room.way_out}")
         unit = _failing(unit, room)
     if anyway:
         taken.add([name for name in anyway if name in budget.of], f"{event_id} takes it at its deadline")
@@ -380,15 +381,14 @@ def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Lea
         if _full(budget, names, stuck, total=False, has_waited=has_waited) is None:
             taken.add(names, f"kept for {event_id}, which is older")
         return _hold(unit, full, room, board)
-    way_out = f"wait for room in {budgets.place(full)} to be approved, or for Azure to start it"
-    return unit._replace(event_state=unit.event_state.with_blocker(replace(room, way_out=way_out)))
+    return unit._replace(event_state=unit.event_state.with_blocker(replace(room, way_out=f"{room.way_out} to be approved, or for Azure to start it")))
 
 
 def _no_room(group: Group, detail: str = "") -> Blocker:
     """Return the blocker of a group without room. The unavailable VMs change from one observation to the next; the reason in the record does not."""
     kind: Kind = "cluster" if capacity_groups.is_cluster(group) else "capacity"
     text = f"too many {budgets.named(group)} are out" if group.alike else f"{budgets.named(group)} has no room"
-    return Blocker(kind, text, (group.name,), detail=detail)
+    return Blocker(kind, text, (group.name,), detail=detail, way_out=f"wait for room in {budgets.place(group)}")
 
 
 def _failing(unit: Unit, room: Blocker) -> Unit:
@@ -457,15 +457,14 @@ def _hold(unit: Unit, group: Group, room: Blocker, board: Leases) -> Unit:
     settings = board.settings
     # Two runs that backed off from each other must not return at the same moment.
     check = leases.pause(settings, board.now) if board.others else ROOM_CHECK
-    event_state = unit.event_state.with_blocker(replace(room, way_out=_wait_for_room(unit, group, settings)))
+    event_state = unit.event_state.with_blocker(replace(room, way_out=_wait_for_room(unit, group, room.way_out, settings)))
     return Unit(event_state, [_hold_one(participant, room, check, settings) for participant in unit.participants])
 
 
-def _wait_for_room(unit: Unit, group: Group, settings: Settings) -> str:
+def _wait_for_room(unit: Unit, group: Group, text: str, settings: Settings) -> str:
     event_state = unit.event_state
     left = min((found for participant in unit.participants if (found := deadlines.latest_held(participant, settings)) is not None), default=None)
     comes = event_state.decision.hold_at_deadline == "let_it_come" and event_state.decision.drain and not group.alike
-    text = f"wait for room in {budgets.place(group)}"
     if event_state.decision.drain and not comes and left is not None:
         return f"{text}, or drain without it {f'in {timestamps.duration(left)}' if left > 0 else 'now'}"
     if event_state.left is not None:

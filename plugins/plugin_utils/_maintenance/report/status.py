@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ....module_utils._scheduled_events.core.names import folded
@@ -68,7 +68,7 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
         return found
     is_many = all_events is not None and len(numbered) > event_lines.MANY
     lines = event_lines.overview(found["events"], all_events is True) if is_many else event_lines.listed(found["events"])
-    lines += capacity_lines(found["capacity"]) + lease_lines(found["leases"])
+    lines += capacity_lines(found["capacity"], found["failed"]) + lease_lines(found["leases"])
     found["summary"]["events"] = len(numbered)
     summary = summary_lines(found["summary"])
     # That no VM could be read is the headline.
@@ -76,7 +76,7 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
     # While the fleet is paused, all that follows is to be read with that.
     lines = paused_lines(found["paused"]) + lines
     # Each text in them is printable already; an event that names thousands of VMs is still one line.
-    lines = [printable_line(line) for line in lines + failed_lines(found["failed"], is_many)]
+    lines = [printable_line(line) for line in lines + failed_lines(found["failed"])]
     over = ended(plan, numbered)
     more = len(plain_values.items(plan.get("ended"))) - len(over)
     left = [f"{more} more event{' is' if more == 1 else 's are'} over: playbook maintenance.azure.report has their times."] if more > 0 else []
@@ -170,10 +170,14 @@ def summary_lines(summary: Values) -> list[str]:
     return lines + [f"Problem on {problem.rstrip('.')}." for problem in summary.get("problems", [])]
 
 
-def capacity_lines(groups: list[Values]) -> list[str]:
-    """Return one line for each capacity group that has unavailable VMs or that blocks all, as it may in a part of an inventory."""
+def capacity_lines(groups: list[Values], failed: Iterable[Values] = ()) -> list[str]:
+    """Return one line for each capacity group that has unavailable VMs or that blocks all, as it may in a part of an inventory.
+
+    What its health checks say is not among them where it fails the run: that has a line of its own.
+    """
     held = [f"C{group['held'][1:]}." for group in groups if group.get("held")]
-    held += [f"{text}." for key in ("doubted", "holds_nothing") for text in dict.fromkeys(group.get(key) for group in groups) if text]
+    told = " ".join(item["reason"] for item in failed)
+    held += [f"{text}." for key in ("doubted", "holds_nothing") for text in dict.fromkeys(group.get(key) for group in groups) if text and text not in told]
     return held + [
         f"{_title(group)}: {len(group['out'])} of {len(group['members'])} unavailable{_limit(group)}:"
         f" {some([f'{name} ({why})' for name, why in group['out'].items()], SHOWN_HOSTS)}."
@@ -228,13 +232,13 @@ def _limit(group: Values) -> str:
     return limit + (f", keep {' and '.join(group['keep'])}" if group["keep"] else "")
 
 
-def failed_lines(failed: list[Values], is_many: bool = False) -> list[str]:
-    """Return the failures that fail the run, few of them for each VM; with C(is_many) one line for all that have the same reason."""
+def failed_lines(failed: list[Values]) -> list[str]:
+    """Return the failures that fail the run, few of them for each VM, and one line for all that have the same reason."""
     failed, left = few_of_each(failed, lambda item: [item["host"]], MOST_OF_ONE_VM)
     more = [f"FAILED: {len(left)} more of {some(list(dict.fromkeys(item['host'] for item in left)), SHOWN_HOSTS)}."] if left else []
     alike: dict[str, list[Values]] = {}
-    for number, item in enumerate(failed):
-        alike.setdefault(_failure(item).removeprefix(f"{item['host']}: ") if is_many else str(number), []).append(item)
+    for item in failed:
+        alike.setdefault(_failure(item).removeprefix(f"{item['host']}: "), []).append(item)
     return more + [_failed_line(items) for items in alike.values()]
 
 

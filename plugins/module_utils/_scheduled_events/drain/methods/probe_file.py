@@ -42,13 +42,13 @@ class ProbeFileMethod(Method):
     def find(self, machine: Machine, task: Task) -> Data:
         path = task.options["path"]
         if not _removes(task) and machine.system != "windows" and not machine.flag_files.exists(os.path.join(os.path.dirname(path), ".")):
-            raise MethodError(f"{path} cannot be created, because its folder is not there: is path right?")
+            raise MethodError(f"{path} cannot be created, because its folder is not there: correct path, or make the folder")
         return dict(machine.flag_files.describe(path))
 
     def would(self, machine: Machine, task: Task) -> str:
         path, is_there = task.options["path"], task.present.get("kind") != "absent"
         if is_there is not _removes(task):
-            return f"{path} is {'there' if is_there else 'not there'}, as it should be"
+            return f"{path} is {'there' if is_there else 'not there'}: nothing to do"
         return f"would take {path} away" if is_there else f"would create {path}"
 
     def begin(self, machine: Machine, task: Task) -> None:

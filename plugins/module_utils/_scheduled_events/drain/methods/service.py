@@ -39,7 +39,7 @@ class ServiceMethod(Method):
         found = machine.services.states(task.listed("names"))
         unknown = [one.name for one in found if not one.known]
         if unknown:
-            raise MethodError(f"The option names holds {', '.join(unknown)}, which systemd does not know on this VM.")
+            raise MethodError(f"the option names holds {', '.join(unknown)}, which systemd does not know on this VM: correct names")
         return {one.name: "activating" if _starts(one) else one.state for one in found}
 
     def would(self, machine: Machine, task: Task) -> str:

@@ -46,7 +46,8 @@ def refuse_lost_majority(daemons: Daemons, daemon: Daemon, task: Task) -> None:
     if not store:
         return
     kind, urls = store["kind"], store["urls"]
-    voters = ASK[kind](_Asked(daemons, daemon._replace(seconds=SECONDS), urls))
+    asked = _Asked(daemons, daemon._replace(seconds=SECONDS), urls, [])
+    voters = ASK[kind](asked)
     if not 0 < len(voters) <= len(urls):
         raise MethodError(f"option store.urls has {len(urls)} addresses, and {kind} has {len(voters)} members: name one of each")
     gone = _gone(voters, store.get("members") or {}, task)
@@ -54,7 +55,8 @@ def refuse_lost_majority(daemons: Daemons, daemon: Daemon, task: Task) -> None:
     left, needed = sum(one.is_up for one in stay), len(voters) // 2 + 1
     if left < needed:
         why = [f"{printable(one.name, LONGEST_NAME)} {gone.get(one.key, 'is down')}" for one in voters if one.key in gone or not one.is_up]
-        words = f"{needed} of {len(voters)} members of {kind} are needed, {left} would be left: {'; '.join(why)}"[:LONGEST_MESSAGE]
+        said = f" ({asked.failed[-1]})" if asked.failed else ""
+        words = f"{needed} of {len(voters)} members of {kind} are needed, {left} would be left: {'; '.join(why)}{said}"[:LONGEST_MESSAGE]
         raise NotYet(words) if len(stay) >= needed else MethodError(words)
 
 
@@ -78,18 +80,21 @@ class _Asked(t.NamedTuple):
     daemons: Daemons
     daemon: Daemon
     urls: t.Sequence[str]
+    failed: list[str]
+    """Why addresses did not answer: they may be wrong, and their members up."""
 
     def all(self, method: str, of_each: str, of_all: str) -> tuple[dict[str, t.Any], list[t.Any]]:
         """Return what each member answers to one question, by its address, and what they answer to another. Raise NotYet."""
-        found, listed, failed = {}, [], ""
+        found: dict[str, t.Any] = {}
+        listed: list[t.Any] = []
         for url in self.urls:
             try:
                 found[url] = self._json(url, method, of_each)
                 listed.append(self._json(url, method, of_all))
             except (DaemonError, ValueError) as error:
-                failed = str(error)
+                self.failed.append(str(error))
         if not any(listed):
-            raise NotYet(f"no address of option store answers: {failed}")
+            raise NotYet(f"no address of option store answers: {(self.failed or ['no members are listed'])[-1]}")
         return found, listed
 
     def _json(self, url: str, method: str, path: str) -> t.Any:
@@ -103,7 +108,8 @@ class _Asked(t.NamedTuple):
         """Return what a member answers to a word of four letters, until it ends the connection; nothing where it does not answer."""
         try:
             return self.daemons.exchange(self.daemon._replace(url=url), b"srvr", lambda answer: False).decode("utf-8", "replace")
-        except DaemonError:
+        except DaemonError as error:
+            self.failed.append(str(error))
             return ""
 
 
@@ -128,6 +134,8 @@ def _consul(asked: _Asked) -> list[Voter]:
 
 def _zookeeper(asked: _Asked) -> list[Voter]:
     """It tells of itself alone: the addresses are its members. One without a majority says that it serves nothing."""
+    if wrong := [url for url in asked.urls if url.startswith(("http://", "https://"))]:
+        raise MethodError(f"option store.urls: zookeeper is asked at HOST:PORT, and not at {wrong[0]}")
     said = {url: asked.words(url) for url in asked.urls}
     return [Voter(url, host_and_port(url)[0], "Mode: " in words) for url, words in said.items() if "Mode: observer" not in words]
 

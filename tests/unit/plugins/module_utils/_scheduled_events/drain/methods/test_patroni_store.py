@@ -24,6 +24,7 @@ class Etcd:
     """Three members. C(down) do not answer, C(lost) know no leader."""
 
     kind, names, port = "etcd", ("etcd1", "etcd2", "etcd3"), 2379
+    asked = "POST {}/v3/maintenance/status"
 
     def __init__(self):
         self.down, self.lost, self.more, self.answers, self.daemons = set(), set(), [], {}, []
@@ -37,6 +38,11 @@ class Etcd:
     @property
     def store(self):
         return {"kind": self.kind, "urls": self.addresses, "members": HOSTS}
+
+    def why(self):
+        """What is said of the last one that does not answer: its address may be wrong, and the member up."""
+        silent = [url for url, name in zip(self.urls, self.names) if name in self.down]
+        return f" ({self.asked.format(silent[-1])}: timed out)" if silent else ""
 
     def _name(self, daemon, what):
         self.daemons.append(daemon)
@@ -63,6 +69,7 @@ class Etcd:
 
 class Consul(Etcd):
     kind, names, port = "consul", ("10.0.0.1", "10.0.0.2", "10.0.0.3"), 8500
+    asked = "GET {}/v1/status/leader"
     store = property(lambda self: {**super().store, "members": dict(zip(self.names, HOSTS.values()))})
 
     def answer(self, name, method, path, body):
@@ -72,7 +79,7 @@ class Consul(Etcd):
 
 
 class ZooKeeper(Etcd):
-    kind, names = "zookeeper", ("10.0.0.1", "10.0.0.2", "10.0.0.3")
+    kind, names, asked = "zookeeper", ("10.0.0.1", "10.0.0.2", "10.0.0.3"), "{}"
     store = property(lambda self: {**super().store, "members": dict(zip(self.names, HOSTS.values()))})
 
     def __init__(self):
@@ -125,7 +132,7 @@ def test_one_that_is_down_leaves_too_few_and_is_waited_for(scene, store, how):
     getattr(store, how).add(store.names[2])
     state, error = scene.refused(members=VMS)
     first, last = store.names[0], store.names[2]
-    assert (state, error) == ("draining", "1-patroni: not yet: " + NEEDED.format(store.kind, f"{first} goes with the event; {last} is down"))
+    assert (state, error) == ("draining", "1-patroni: not yet: " + NEEDED.format(store.kind, f"{first} goes with the event; {last} is down") + store.why())
     getattr(store, how).clear()
     assert drain(scene).state == "drained"
 
@@ -133,7 +140,7 @@ def test_one_that_is_down_leaves_too_few_and_is_waited_for(scene, store, how):
 def test_one_that_goes_down_after_the_drain_holds_the_vm(scene, store):
     drain(scene)
     store.down.add(store.names[1])
-    words = NEEDED.format(store.kind, f"{store.names[0]} goes with the event; {store.names[1]} is down")
+    words = NEEDED.format(store.kind, f"{store.names[0]} goes with the event; {store.names[1]} is down") + store.why()
     assert drain(scene, verify=True)[:2] == ("drained", words)
     record = scene.vm.record()
     assert (record["blocker"]["kind"], record["reason"]) == ("needed", f"1-patroni: {words}")
@@ -144,7 +151,7 @@ def test_one_that_goes_down_after_the_drain_holds_the_vm(scene, store):
 def test_check_mode_says_the_same_words(scene, etcd):
     etcd.down.add("etcd3")
     (found,) = scene.vm.would(step("patroni", given=scene.given), event=scene.event, deadline=None, members=VMS)
-    assert found == "would wait: " + NEEDED.format("etcd", "etcd1 goes with the event; etcd3 is down")
+    assert found == "would wait: " + NEEDED.format("etcd", "etcd1 goes with the event; etcd3 is down") + etcd.why()
 
 
 def test_an_event_that_takes_the_majority_is_refused_for_good(scene, store):
@@ -157,7 +164,7 @@ def test_a_vm_without_a_member_may_go_while_one_is_down(scene, etcd):
     etcd.down.add("etcd3")
     assert scene.drain(members={**VMS, "db1": "vm_8"}).state == "drained"
     etcd.lost.add("etcd2")
-    assert scene.drain(members={**VMS, "db1": "vm_8"}, verify=True)[1] == NEEDED.format("etcd", "etcd2 is down; etcd3 is down")
+    assert scene.drain(members={**VMS, "db1": "vm_8"}, verify=True)[1] == NEEDED.format("etcd", "etcd2 is down; etcd3 is down") + etcd.why()
 
 
 @pytest.mark.parametrize("hosts,vms", [({}, VMS), (HOSTS, {}), ({"etcd9": "db1"}, VMS)])
@@ -167,7 +174,7 @@ def test_one_whose_vm_is_not_known_may_be_on_this_one(scene, etcd, hosts, vms):
     assert scene.drain(members=vms).state == "drained"
     etcd.down.add("etcd3")
     may = "may go with the event (see store.members)"
-    assert scene.drain(members=vms, verify=True)[1] == NEEDED.format("etcd", f"etcd1 {may}; etcd3 is down")
+    assert scene.drain(members=vms, verify=True)[1] == NEEDED.format("etcd", f"etcd1 {may}; etcd3 is down") + etcd.why()
 
 
 def test_of_an_event_of_several_vms_each_that_is_not_known_may_go(scene, etcd):
@@ -194,11 +201,11 @@ def test_failsafe_mode_is_said_and_changes_nothing(scene, etcd):
     etcd.down.add("etcd3")
     scene.patroni.config["failsafe_mode"] = True
     state, error = scene.refused(members=VMS)
-    assert state == "draining" and error.endswith(f"etcd1 goes with the event; etcd3 is down{FAILSAFE}")
+    assert state == "draining" and error.endswith(f"etcd1 goes with the event; etcd3 is down{etcd.why()}{FAILSAFE}")
     etcd.down.clear()
     drain(scene)
     etcd.down.add("etcd2")
-    assert drain(scene, verify=True)[1] == NEEDED.format("etcd", "etcd1 goes with the event; etcd2 is down") + FAILSAFE
+    assert drain(scene, verify=True)[1] == NEEDED.format("etcd", "etcd1 goes with the event; etcd2 is down") + etcd.why() + FAILSAFE
 
 
 # --- What does not answer, and what must not be asked ---------------------------------------------------------------------
@@ -238,6 +245,12 @@ def test_a_server_of_consul_that_is_named_otherwise_is_down(scene):
     consul = with_store(scene, Consul())
     consul.addresses[2] = "http://db3:8500"
     assert scene.refused(members=VMS)[1].endswith(NEEDED.format("consul", "10.0.0.1 goes with the event; 10.0.0.3 is down"))
+
+
+def test_an_address_of_zookeeper_with_http_is_refused_and_not_waited_for(scene):
+    with_store(scene, ZooKeeper()).addresses[2] = "http://10.0.0.3:2181"
+    words = "option store.urls: zookeeper is asked at HOST:PORT, and not at http://10.0.0.3:2181"
+    assert scene.refused(members=VMS) == ("failed", f"1-patroni: {words}")
 
 
 def test_a_name_from_the_store_is_printable(scene, etcd):

@@ -207,9 +207,9 @@ def test_a_created_file_may_be_read_by_a_web_server_where_no_mode_is_set(vm, fla
 
 def test_check_mode_says_what_would_become_of_the_file(vm, flag):
     out = probe(flag, present_means="out")
-    assert vm.would(probe(flag)) == [f"{flag} is not there, as it should be"] and vm.would(out) == [f"would create {flag}"]
+    assert vm.would(probe(flag)) == [f"{flag} is not there: nothing to do"] and vm.would(out) == [f"would create {flag}"]
     flag.write_text("ok")
-    assert vm.would(probe(flag)) == [f"would take {flag} away"] and vm.would(out) == [f"{flag} is there, as it should be"]
+    assert vm.would(probe(flag)) == [f"would take {flag} away"] and vm.would(out) == [f"{flag} is there: nothing to do"]
     assert flag.read_text() == "ok"
 
 
@@ -241,7 +241,7 @@ def test_check_mode_says_what_proves_nothing(vm, flag):
 def test_a_file_to_be_created_in_a_folder_that_is_not_there_is_refused_before_anything_is_done(vm, tmp_path, made):
     made(tmp_path / "wwww")
     flag = tmp_path / "wwww" / "out"
-    text = f"{flag} cannot be created, because its folder is not there: is path right?"
+    text = f"{flag} cannot be created, because its folder is not there: correct path, or make the folder"
     assert vm.preview(probe(flag, present_means="out")).refused == [f"1-probe_file: {text}"]
     outcome = vm.drain(probe(flag, present_means="out"))
     assert (outcome.state, outcome.error) == ("failed", f"1-probe_file: {text}") and vm.entry("1-probe_file")["before"] is None
