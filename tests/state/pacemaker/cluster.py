@@ -81,8 +81,8 @@ class Node:
         self.process = int(children[0])
         self._tell()
         outside, inside = f"{self.name}.o", "eth0"
-        # The one of an earlier boot goes with its namespace, a little later.
-        self.until(lambda: not os.path.exists(f"/sys/class/net/{outside}"), "its old network has gone", 20)
+        # The one of an earlier boot goes with its namespace, a little later; ip ends with 1 where there is none.
+        self.until(lambda: subprocess.run(["ip", "link", "delete", outside], capture_output=True, timeout=30).returncode == 1, "its old network has gone", 20)
         self._host("ip", "link", "add", outside, "type", "veth", "peer", "name", inside, "netns", str(self.process))
         self._host("ip", "link", "set", outside, "master", BRIDGE, "up")
         self.run("mount", "-t", "proc", "proc", "/proc")
@@ -187,7 +187,9 @@ class Node:
 
     @staticmethod
     def _host(*words: str) -> None:
-        subprocess.run(words, check=True, capture_output=True, timeout=30)
+        done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=30)
+        if done.returncode != 0:
+            raise NodeError(f"{' '.join(words)}: {done.stderr}")
 
 
 class Cluster:
