@@ -24,12 +24,14 @@ def test_a_preview_beside_a_liar(make_victims: Make) -> None:
     ]
     result = {"action": "drain", "event_id": own[0]["event_id"], "failed": True, "changed": True, "msg": evil, "error": evil, "state": "failed"}
     told = {"1-probe_file": evil, "probe_file": evil, **{f"m{number}": evil for number in range(20)}}
-    lie = {"merge": {"events": own, "results": [{**result, "was": told, "would": told, "warning": evil}], "diff": {"before": evil, "after": evil}}}
-    lab.lie("liar", maintenance_info={"merge": {"events": own}}, maintenance_act=lie)
+    serves = {"events": own, "in_service": True, "in_service_why": evil}
+    said = {**result, "was": told, "would": told, "warning": evil, "doubts": [evil] * 1000}
+    lie = {"merge": {**serves, "results": [said], "diff": {"before": evil, "after": evil}}}
+    lab.lie("liar", maintenance_info={"merge": serves}, maintenance_act=lie)
     _code, output = lab.raw_play("maintenance.azure.respond", "--check", "--diff", limit=240)
     text = output.decode()
     assert b"\x1b" not in output and "\nok: [forged]" not in text
-    assert "liar: 1-probe_file: " in text, "the liar was not heard"
+    assert "liar: 1-probe_file: " in text and "liar: would be held: " in text, "the liar was not heard"
     assert lab.found() == [] and lab.approved() == set() and not list(lab.records_folder("web1").glob("event-*"))
     assert f"web1: Would drain for event {event}" in text and "Traceback" not in text
     assert len(output) < 400_000, len(output)
