@@ -63,6 +63,16 @@ def bring_back(cluster: Cluster, name: str) -> None:
     cluster.settle()
 
 
+def finish(lab: Lab, event_id: str) -> None:
+    """End an event that was approved, once it has started."""
+
+    def started() -> bool:
+        return any(one["event_id"] == event_id and one["event_status"] == "Started" for one in lab.simulator.ask("GET", "/events"))
+
+    lab.simulator.until(started, 30, "the event starts")
+    lab.simulator.ask("POST", f"/events/{event_id}/finish")
+
+
 def test_without_a_majority_it_waits_and_goes_on_once_there_is_one(cluster: Cluster, lab: Lab) -> None:
     lose(cluster, "vm3")
     event_id = lab.simulator.event("Reboot", ["vm1"], notice=900)
@@ -77,7 +87,7 @@ def test_without_a_majority_it_waits_and_goes_on_once_there_is_one(cluster: Clus
         while not lab.simulator.approvals():
             lab.respond(code=None)
     assert watch.before_approval().nodes == ["vm2"] or watch.before_approval().nodes == ["vm3"]
-    lab.simulator.ask("POST", f"/events/{event_id}/finish")
+    finish(lab, event_id)
     lab.respond(respond_wait=True)
     cluster.nodes["vm1"].until(lambda: cluster.where("d1") == ["vm1"], "the resource is back")
     print("state: pacemaker: one of three down: nothing is moved or approved, and both once it is back", flush=True)
@@ -101,7 +111,7 @@ def test_a_node_that_is_lost_after_the_drain_keeps_it_from_being_approved(cluste
     bring_back(cluster, "vm3")
     while not lab.simulator.approvals():
         lab.respond(code=None)
-    lab.simulator.ask("POST", f"/events/{event_id}/finish")
+    finish(lab, event_id)
     lab.respond(respond_wait=True)
     cluster.nodes["vm1"].until(lambda: cluster.where("d1") == ["vm1"], "the resource is back")
     print("state: pacemaker: one of three lost after the drain: not approved before it is back", flush=True)
@@ -128,7 +138,7 @@ def test_a_cluster_that_ignores_quorum_is_drained_all_the_same(cluster: Cluster,
         while not lab.simulator.approvals():
             lab.respond(code=None)
         assert cluster.where("d1") == ["vm2"]
-        lab.simulator.ask("POST", f"/events/{event_id}/finish")
+        finish(lab, event_id)
         lab.respond(respond_wait=True)
     finally:
         bring_back(cluster, "vm3")
