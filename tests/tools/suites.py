@@ -179,6 +179,9 @@ def sanity(core: str, *options: str) -> Suite:
     return Suite(f"sanity-{core}", command, 1800, environment=environment_name, needs=needs_environment(environment_name))
 
 
+SAME_IN_EACH = ("pylint", "shellcheck", "pep8", "yamllint")
+
+
 def without(*tests: str) -> list[str]:
     return [word for test in tests for word in ("--skip-test", test)]
 
@@ -212,10 +215,10 @@ def heavy_suites() -> list[Suite]:
         integration("2.21", *TARGET_PYTHONS[1:]),
         # Whether the tests run as ansible-test wants it. Those of what modules and plugins use would find the same as in the suite `unit`.
         Suite("ansible-test-units", ("tests/tools/ansible_test.sh", "units", *(f"tests/unit/plugins/{kind}/" for kind in PLUGIN_KINDS)), 1200),
-        # pylint and shellcheck say the same as with 2.21; what differs is the documentation's rules and the oldest Pythons.
+        # These linters say the same as with 2.21; what differs is the documentation's rules and the oldest Pythons.
         # Those in between know no Python that 2.18 and 2.21 do not.
-        sanity("2.18", *without("pylint", "shellcheck")),
-        *(sanity(core, *without("pylint", "shellcheck", "import", "compile")) for core in ("2.19", "2.20")),
+        sanity("2.18", *without(*SAME_IN_EACH)),
+        *(sanity(core, *without(*SAME_IN_EACH, "import", "compile")) for core in ("2.19", "2.20")),
         *lint_suites(),
         # Not in `make test`: it downloads Debian's package of Prometheus.
         Suite("monitoring", ("python", "-m", "pytest", "-q", "-ra", "tests/monitoring"), 600, "pytest", load=LOADS["monitoring"]),
