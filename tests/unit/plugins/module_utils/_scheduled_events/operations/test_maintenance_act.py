@@ -222,8 +222,8 @@ def test_check_mode_says_what_would_be_refused_and_asks_the_others(act, method):
     wrong = step("service", "1-service", given={"names": ["no-such.service"]})
     (found,) = act(drain(methods=[wrong, step(identifier="2-scripted")], lease=LEASE))["results"]
     assert (found["state"], found["failed"]) == ("failed", False)
-    assert found["error"].startswith("1-service: The option names holds no-such.service")
-    assert found["would"]["1-service"].startswith("would be refused: The option names holds") and found["would"]["2-scripted"] == "would drain: was in"
+    assert found["error"].startswith("1-service: the option names holds no-such.service")
+    assert found["would"]["1-service"].startswith("would be refused: the option names holds") and found["would"]["2-scripted"] == "would drain: was in"
     assert act.vm.services.calls == [] and not os.path.exists(act.vm.files.where)
 
 
