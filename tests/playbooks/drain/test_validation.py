@@ -30,7 +30,7 @@ WRONG = {
     ),
     "option of none": ([{"method": "none", "names": ["a"]}], "there is no option names (did you mean name?). Options: none."),
     "lacking": ([{"method": "command", "begin": "true", "undo": "true"}], "check is missing: the command line"),
-    "extra": ([{"method": "service", "names": ["a.service"], "unit": "a"}], "there is no option unit. Options: names."),
+    "extra": ([{"method": "service", "names": ["a.service"], "unit": "a"}], "there is no option unit. Options: names, may_be_stopped."),
     "name": ([{"method": "none", "name": "../../x"}], "drain_methods, entry 1: name is wrong: ../../x. It must be small letters"),
     "name with a line": ([{"method": "none", "name": "a\n"}], "name is wrong"),
     "name of no text": ([{"method": "none", "name": 7}], "name is wrong: 7"),
