@@ -31,7 +31,7 @@ def test_a_preview_beside_a_liar(make_victims: Make) -> None:
     _code, output = lab.raw_play("maintenance.azure.respond", "--check", "--diff", limit=240)
     text = output.decode()
     assert b"\x1b" not in output and "\nok: [forged]" not in text
-    assert "liar: 1-probe_file: " in text and "liar: would be held: " in text, "the liar was not heard"
+    assert "liar: 1-probe_file: " in text and "liar: would fail: " in text, "the liar was not heard"
     assert lab.found() == [] and lab.approved() == set() and not list(lab.records_folder("web1").glob("event-*"))
     assert f"web1: Would drain for event {event}" in text and "Traceback" not in text
     assert len(output) < 400_000, len(output)
