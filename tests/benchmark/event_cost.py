@@ -23,9 +23,9 @@ import time
 import typing as t
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "versions"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "versions")]
 
-from lab.haproxy import Backend, HAProxy  # noqa: E402  versions adds its folder
+from lab.haproxy import Backend, HAProxy  # noqa: E402  the folder of tests is no package
 from versions import Controller, Lab  # noqa: E402  the folder of tests is no package
 
 COMMAND = {"method": "command", "begin": "true", "check": "true", "undo": "true"}
