@@ -37,7 +37,7 @@ def calls(given: dict[str, Any], numbers: dict[str, int], left: int) -> Calls:
 
 def _together(parts: list[Calls]) -> Calls:
     """One call of each, then the next one of each."""
-    wanted = {place: next(part) for place, part in enumerate(parts)}
+    wanted = dict(enumerate(map(next, parts)))
     outcomes: dict[int, Any] = {}
     while wanted:
         for place in list(wanted):

@@ -82,7 +82,7 @@ class Node:
         self._tell()
         outside, inside = f"{self.name}.o", "eth0"
         # The one of an earlier boot goes with its namespace, a little later; ip ends with 1 where there is none.
-        self.until(lambda: subprocess.run(["ip", "link", "delete", outside], capture_output=True, timeout=30).returncode == 1, "its old network has gone", 20)
+        self.until(lambda: _is_gone(outside), "its old network has gone", 20)
         self._host("ip", "link", "add", outside, "type", "veth", "peer", "name", inside, "netns", str(self.process))
         self._host("ip", "link", "set", outside, "master", BRIDGE, "up")
         self.run("mount", "-t", "proc", "proc", "/proc")
@@ -190,6 +190,11 @@ class Node:
         done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=30)
         if done.returncode != 0:
             raise NodeError(f"{' '.join(words)}: {done.stderr}")
+
+
+def _is_gone(link: str) -> bool:
+    """Delete an end of a network, and return whether there is none any more."""
+    return subprocess.run(["ip", "link", "delete", link], check=False, capture_output=True, timeout=30).returncode == 1
 
 
 class Cluster:

@@ -130,7 +130,10 @@ def test_what_begins_anew_after_an_undo_is_counted_from_there(vm, method):
 
 
 def test_time_that_a_method_waits_before_it_finds_anything_is_not_counted(vm, method):
-    found, method.find = method.find, lambda machine, task: (_ for _ in ()).throw(NotYet("no quorum"))
+    def waits(machine, task):
+        raise NotYet("no quorum")
+
+    found, method.find = method.find, waits
     assert vm.drain(step(), deadline="2086-11-21T20:00:00Z").state == "draining"
     vm.host.pass_time(3000)
     method.find = found

@@ -420,7 +420,7 @@ def with_tie_breaker(cluster, said):
 # How Corosync counts: what is changed, and what the drain says; None for one that drains.
 COUNTED = [
     (lambda one: two_nodes(one, "2Node", "WaitForAll", quorum=1), None),
-    (lambda one: two_nodes(one), "2 of 2 votes are needed, and 1 would be left without vm1."),
+    (two_nodes, "2 of 2 votes are needed, and 1 would be left without vm1."),
     # It goes on in the half that has the lowest id, unless it is set otherwise; this VM's is 1.
     (lambda one: with_tie_breaker(one, None), "2 of 2 votes are needed, and 1 would be left without vm1."),
     (lambda one: with_tie_breaker(one, "lowest"), "2 of 2 votes are needed, and 1 would be left without vm1."),

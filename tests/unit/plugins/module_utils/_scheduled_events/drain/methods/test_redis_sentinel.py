@@ -665,7 +665,7 @@ def wants(scene, replicas):
     return scene
 
 
-def down(scene, letter, sentinels=SENTINELS):
+def down(scene, letter, sentinels=tuple(SENTINELS)):
     for address in sentinels:
         scene.played.sentinels[address].copies[letter] = ("100", "s_down,slave,disconnected")
 
