@@ -100,6 +100,7 @@ def test_without_a_majority_it_waits_and_goes_on_once_there_is_one(cluster: Clus
 def test_a_node_that_is_lost_after_the_drain_keeps_it_from_being_approved(cluster: Cluster, lab: Lab) -> None:
     lab.all["respond_policy"] = HELD
     event_id = lab.simulator.event("Reboot", ["vm1"], notice=900)
+    lab.respond(code=None)
     while "drained" not in lab.phases("vm1"):
         lab.respond(code=None)
     lab.all["respond_policy"] = DRAIN_ALL

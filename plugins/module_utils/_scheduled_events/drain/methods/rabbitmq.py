@@ -221,6 +221,8 @@ def _refuse_if_needed(node: _Node, left: _Left, machine: Machine, task: Task) ->
         raise NotYet(cut)
     # Of a node that runs, a replica that does not.
     out += [] if out or not any(one.missing for one in streams) else [_not_up(streams)]
+    # A queue with enough nodes: right after the start of one, its replica there is not up yet.
+    out += ["not all of its replicas are up"] if queues and not (out or left.few) else []
     if queues:
         words = _would_lose(queues, node)
     elif len(running) == len(resting):
