@@ -225,7 +225,7 @@ def test_all_slurmds_of_a_vm_are_drained_and_come_back(cluster: Cluster, lab: La
     def strike() -> None:
         hit.extend([*(job for node in TWINS for job in cluster.runs_on(node)), *(node for node in TWINS if cluster.state(node) != "IDLE+DRAIN")])
 
-    with Impact(lab, event_id, 1, strike, lambda: None), at_once(lambda: cluster.state("twin2") == "ALLOCATED+DRAIN", lambda: cluster.end("twin2")):
+    with Impact(lab, event_id, 1, strike, lambda: None), at_once(lambda: cluster.state("twin2") == "MIXED+DRAIN", lambda: cluster.end("twin2")):
         lab.respond(respond_wait=True)
     assert hit == [] and recovered(lab, "vm1") and set(jobs) <= set(cluster.log("ended"))
     until(lambda: all(cluster.state(node) == "IDLE" for node in TWINS), "both are back")
