@@ -66,7 +66,7 @@ class Drains:
             if all(host.state == "drained" for host in hosts):
                 return
             time.sleep(0.5)
-        raise AssertionError({host.name: host.result for host in hosts})
+        raise AssertionError({host.name: host.result.get("error") for host in hosts if host.state != "drained"})
 
 
 class EventLab(Lab):

@@ -31,7 +31,8 @@ PAGE = ROOT / "docs" / "drain-methods.md"
 MERGE = "application/merge-patch+json"
 WAIT = 60.0
 STAGES = ("node/fast/node-initialize.yaml", "node/heartbeat-with-lease/node-heartbeat-with-lease.yaml", "pod/fast/pod-ready.yaml")
-# No pod completes by itself: one of a Job runs until it is evicted. How long a pod takes to end, as an annotation of it says; kwok's own stages know that with a random part alone.
+# No pod completes by itself: one of a Job runs until it is evicted.
+# How long a pod takes to end, as an annotation of it says; kwok's own stages know that with a random part alone.
 ENDS_AFTER = "lab/ends-after"
 END = {
     "apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": "pod-delete"},
@@ -102,7 +103,9 @@ class ControlPlane:
 
     def _start(self, program: str, *arguments: str) -> None:
         with (self.folder / f"{program}.log").open("ab") as log:
-            self._processes[program] = subprocess.Popen([str(FOLDER / "bin" / program), *arguments], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self._processes[program] = subprocess.Popen(
+                [str(FOLDER / "bin" / program), *arguments], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
 
     # The API server, and what can happen to it.
 

@@ -80,6 +80,20 @@ def test_what_needs_something_broken_is_not_run(tmp_path: pathlib.Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
+def test_what_may_be_skipped_counts_as_neither_and_so_does_what_needs_it(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    needing = suite("needing", f"touch {tmp_path}/ran", needs=("may",))
+    may, must = suite("may", "echo 'skipped: no Go'", may_skip=True), suite("must", "echo 'skipped: no Go'")
+    broken = suite("broken", "echo 'skipped: no Go'; false", may_skip=True)
+    assert outcome(needing, may, must, broken) == {"needing": (0, 0), "may": (0, 0), "must": (1, 0), "broken": (0, 1)}
+    assert not (tmp_path / "ran").exists()
+    assert "skip   needing: 0 good, 0 bad, 0 s, 0 s of processor time skipped: no Go" in capsys.readouterr().out
+
+
+def test_what_runs_after_others_waits_for_their_end_whatever_it_is(tmp_path: pathlib.Path) -> None:
+    late = suite("late", f"test -e {tmp_path}/ended", after=("timed", "not asked for"))
+    assert outcome(late, suite("timed", f"sleep 0.5; touch {tmp_path}/ended; false")) == {"late": (1, 0), "timed": (0, 1)}
+
+
 def test_two_at_a_time(tmp_path: pathlib.Path) -> None:
     script = f"echo >> {tmp_path}/now; sleep 0.5; wc -l < {tmp_path}/now > {tmp_path}/most-$$"
     assert outcome(*(suite(f"s{number}", script) for number in range(3))) == {f"s{number}": (1, 0) for number in range(3)}
