@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from lab.control_plane import ENDS_AFTER, ControlPlane, Json, wait_for
+from lab.control_plane import ENDS_AFTER, READY_AFTER, ControlPlane, Json, wait_for
 
 BATCH, APPS, POLICY = "/apis/batch/v1", "/apis/apps/v1", "/apis/policy/v1"
 
@@ -37,9 +37,9 @@ class Scene:
         conditions = {one["type"]: one["status"] for one in found.get("status", {}).get("conditions", [])}
         return conditions.get("Ready") == "True" and not [one for one in found["spec"].get("taints", []) if "not-ready" in one["key"]]
 
-    def template(self, seconds: int = 0, **spec: t.Any) -> Json:
-        """Return a pod that takes its time to end."""
-        annotations = {ENDS_AFTER: f"{seconds}s"}
+    def template(self, seconds: int = 0, ready: int = 0, **spec: t.Any) -> Json:
+        """Return a pod that takes its time to end, and to be ready."""
+        annotations = {ENDS_AFTER: f"{seconds}s", READY_AFTER: f"{ready}s"}
         containers = [{"name": "main", "image": "shop:1", "env": [{"name": "PASSWORD", "value": "secret-of-a-pod"}]}]
         whole = {"containers": containers, "nodeSelector": {"lab/scene": self.name}, "tolerations": [{"operator": "Exists", "effect": "NoExecute"}], **spec}
         return {"metadata": {"labels": {"app": "web"}, "annotations": annotations}, "spec": whole}

@@ -41,21 +41,21 @@ def test_an_event_to_its_end(plane: ControlPlane, labs: Labs) -> None:
     lab = labs({"web1": "plain"})
     lab.simulator.event("Reboot", ["web1"], notice=600, duration_in_seconds=30)
     lab.respond(respond_wait=True)
-    assert {"drained", "approved", "recovered"} <= set(lab.phases("web1")), lab.phases("web1")
+    assert {"drained", "recovered"} <= set(lab.phases("web1")), lab.phases("web1")
     assert len(lab.simulator.approvals()) == 1 and scene.cordoned == FREE and scene.left() == []
     assert len(scene.running("plain-2")) == 3
 
 
 def test_two_nodes_of_one_event_under_one_budget(plane: ControlPlane, labs: Labs) -> None:
     scene = Scene(plane, "shared", nodes=3)
-    scene.workload(count=6, spread=True, seconds=1)
+    scene.workload(count=6, spread=True, seconds=1, ready=2)
     scene.budget(minAvailable=5)
     lab = labs({"web1": "shared", "web2": "shared-2"})
     lab.simulator.event("Freeze", ["web1", "web2"], notice=1800, duration_in_seconds=30)
     with Sampler(lambda: len(scene.running())) as sampled:
         lab.respond(respond_wait=True)
     print(f"kubernetes: six pods, at least five: {sorted(set(sampled.seen))} seen in {len(sampled.seen)} looks")
-    assert min(sampled.seen) >= 5 and len(sampled.seen) > 5
+    assert min(sampled.seen) == 5, sampled.seen
     for vm, node in {"web1": "shared", "web2": "shared-2"}.items():
         assert {"drained", "recovered"} <= set(lab.phases(vm)) and plane.cordoned(node) == FREE
 

@@ -30,10 +30,17 @@ FOLDER = ROOT / ".build" / "kubernetes"
 PAGE = ROOT / "docs" / "drain-methods.md"
 MERGE = "application/merge-patch+json"
 WAIT = 60.0
-STAGES = ("node/fast/node-initialize.yaml", "node/heartbeat-with-lease/node-heartbeat-with-lease.yaml", "pod/fast/pod-ready.yaml")
+STAGES = ("node/fast/node-initialize.yaml", "node/heartbeat-with-lease/node-heartbeat-with-lease.yaml")
+READY = "pod/fast/pod-ready.yaml"
 # No pod completes by itself: one of a Job runs until it is evicted.
 # How long a pod takes to end, as an annotation of it says; kwok's own stages know that with a random part alone.
-ENDS_AFTER = "lab/ends-after"
+ENDS_AFTER, READY_AFTER = "lab/ends-after", "lab/ready-after"
+
+
+def _after(annotation: str) -> Json:
+    return {"durationMilliseconds": 0, "durationFrom": {"expressionFrom": f'.metadata.annotations["{annotation}"]'}}
+
+
 END = {
     "apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": "pod-delete"},
     "spec": {
@@ -41,7 +48,7 @@ END = {
         "selector": {"matchExpressions": [
             {"key": ".metadata.deletionTimestamp", "operator": "Exists"}, {"key": ".metadata.finalizers", "operator": "DoesNotExist"},
         ]},
-        "delay": {"durationMilliseconds": 0, "durationFrom": {"expressionFrom": f'.metadata.annotations["{ENDS_AFTER}"]'}},
+        "delay": _after(ENDS_AFTER),
         "next": {"delete": True},
     },
 }  # fmt: skip
@@ -159,7 +166,9 @@ class ControlPlane:
 
     def _start_the_rest(self, *ports: int) -> None:
         config = str(self.kubeconfig(self.folder / "admin.conf", "admin"))
-        stages = [*((FOLDER / "stage" / name).read_text() for name in STAGES), yaml.safe_dump(END)]
+        ready = yaml.safe_load((FOLDER / "stage" / READY).read_text())
+        ready["spec"]["delay"] = _after(READY_AFTER)
+        stages = [*((FOLDER / "stage" / name).read_text() for name in STAGES), yaml.safe_dump(ready), yaml.safe_dump(END)]
         (self.folder / "stages.yaml").write_text("\n---\n".join(stages))
         self._start(
             "kube-controller-manager", f"--kubeconfig={config}", "--leader-elect=false", f"--secure-port={ports[0]}", "--bind-address=127.0.0.1",

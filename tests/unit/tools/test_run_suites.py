@@ -9,6 +9,7 @@ from __future__ import annotations
 import pathlib
 import sys
 import time
+import typing as t
 
 import pytest
 
@@ -24,8 +25,8 @@ def logs(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     monkeypatch.setattr(run_suites, "ROOT", tmp_path)
 
 
-def suite(name: str, script: str, limit: int = 20, counts: str = "exit code", needs: tuple[str, ...] = ()) -> suites.Suite:
-    return suites.Suite(name, ("/bin/sh", "-c", script), limit, counts, needs=needs)
+def suite(name: str, script: str, limit: int = 20, counts: str = "exit code", needs: tuple[str, ...] = (), **more: t.Any) -> suites.Suite:
+    return suites.Suite(name, ("/bin/sh", "-c", script), limit, counts, needs=needs, **more)
 
 
 def outcome(*wanted: suites.Suite) -> dict[str, tuple[int, int]]:
