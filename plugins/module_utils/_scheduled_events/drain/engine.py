@@ -12,6 +12,7 @@ import typing as t
 
 from ..core.types import Data, Values
 from ..host.machine.machine import Machine
+from ..host.system import seconds_between
 from ..journal.record_changes import RecordChange
 from ..journal.record_schema import NEEDED, NOT_YET, Record, RecordsError
 from ..journal.recorded import Recorded, find_method
@@ -23,6 +24,8 @@ from .tasks import Tasks, method_of
 FOUND, BEGUN = "found", "begun"
 # The kind of a method's error in the record: it is drained or draining, and the VM should be in service again.
 HOLD = "hold"
+# Among the times of a method in the record: since when what it asks is away, and when the first of what the VM served had left.
+AWAY, MOVED = "away", "moved"
 # The later, the worse.
 WORSE = (DRAINED, DRAINING, NOT_YET, FAILED)
 NO_METHOD = "There is no drain method. An empty list is not a drain; method none says that nothing has to be done."
@@ -157,8 +160,18 @@ class Drain:
         if answer.state == NOT_YET:
             return self._waits(answer.error or "no reason given", entry)
         if answer.state == FAILED or entry.state in (FOUND, BEGUN, DRAINED):
-            return answer
+            return self._still_away(answer, entry)
         return Answer(FAILED, f"the answer is {answer.state!r}, and the method has not begun: it is {entry.state}")
+
+    def _still_away(self, answer: Answer, entry: Recorded) -> Answer:
+        """Return an answer, or that what was asked is away for too long. The record says since when, for the run before this one may have been killed."""
+        away = seconds_between(entry.times.get(AWAY), self._machine.now()) if answer.away and not answer.moved and MOVED not in entry.times else None
+        return answer if away is None or away < answer.away else Answer(FAILED, f"{answer.error or 'away'}; that for {away:.0f} s")
+
+    def _times(self, answer: Answer, entry: Recorded) -> Data:
+        """Return the times of a method in the record, with those of its authority."""
+        new = {key: self._machine.now() for key, is_so in ((AWAY, answer.away), (MOVED, answer.moved)) if is_so and key not in entry.times}
+        return {**{key: at for key, at in entry.times.items() if key != AWAY or answer.away}, **new}
 
     def _waits(self, why: str, entry: Recorded) -> Answer:
         """Raise NotYet for a method that has set nothing; of any other it is no answer. At the deadline a method has begun, or has failed by name."""
@@ -243,7 +256,7 @@ class Drain:
         if self._late:
             return Answer(FAILED, f"Not drained before the deadline {self._order.deadline}: {answer.error or 'no reason known'}")
         # The next observation begins it again.
-        return Answer(DRAINING, answer.error, hold=answer.hold)
+        return answer._replace(state=DRAINING)
 
     def _note(self, order: MethodOrder, answer: Answer, is_last: bool) -> None:
         """Record what is new."""
@@ -252,7 +265,8 @@ class Drain:
             return
         entry = self._entry(order)
         held = None if answer.state == FAILED or self._phase() in APPROVED_OR_STARTED else answer.hold
-        other = entry.state != (BEGUN if answer.state == DRAINING else answer.state) or self._other_boot(entry) or (entry.error_kind == HOLD) != bool(held)
+        times = self._times(answer, entry)
+        other = times != entry.times or entry.state != (BEGUN if answer.state == DRAINING else answer.state) or self._other_boot(entry) or (entry.error_kind == HOLD) != bool(held)
         if answer.state == DRAINED and not (is_last or other):
             return
         if answer.state == DRAINING and not other and self._phase() in ("draining", *APPROVED_OR_STARTED):
@@ -264,6 +278,8 @@ class Drain:
             "error": answer.error or held,
             "error_kind": HOLD if held else None,
         }
+        if times != entry.times:
+            method["times"] = times
         if order.runs:
             # Of what the settings do not name, only that it failed: its kind in the record is not known to be one.
             method["method"] = order.kind

@@ -167,7 +167,8 @@ def _answer(given: t.Any, known: t.Sequence[str]) -> Answer:
     state = given.get("state") if isinstance(given, t.Mapping) else None
     if state not in known:
         return Answer(FAILED, f"the answer is {state!r}; it must be {', '.join(known)}")
-    return Answer(str(state), _text(given, "error"))
+    away = given.get("away")
+    return Answer(str(state), _text(given, "error"), away=away if isinstance(away, int) else 0, moved=given.get("moved") is True)
 
 
 def _mapping(given: Values, key: str) -> Data:
