@@ -57,7 +57,7 @@ backends:
   type: dict
   sample: {shop: {backend: shop, server: web1, state: drain, status: DRAIN, up: true, checked: true, sessions: 3, queued: 0}}
 error_kind:
-  description: V(refused) when HAProxy has refused, V(away) when it cannot be asked, V(bad_answer) when the result of the host is not a valid result of this module.
+  description: V(refused) when HAProxy has refused, V(away) when it cannot be asked, V(bad_answer) when the host's result is not a valid result of this module.
   returned: failure
   type: str
 left:

@@ -22,10 +22,16 @@ options:
   uncordon: {type: str, description: "An EventId. A node that is annotated with it takes pods again and loses the annotation, in one request."}
   evict: {type: list, elements: dict, default: [], description: "Pods to evict, each with C(namespace), C(name) and C(uid). One with another uid by now stays."}
   grace_period: {type: int, description: Seconds that an evicted pod has to end. By default what the pod says.}
-  timeout: {type: float, default: 10.0, description: "Seconds within which the API server must have answered each request, all tries of it and its whole answer. A run of the module takes 30."}
+  timeout:
+    description: Seconds for each request, with all tries of it and its whole answer. A run of the module takes 30 seconds at most.
+    type: float
+    default: 10.0
 extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.checked]
 attributes:
-  check_mode: {support: full, details: "The API server is asked whether it would do it (C(dryRun)), and so whether it may be done. A dry run of an eviction is about one pod alone."}
+  check_mode:
+    support: full
+    details: >-
+      The API server is asked whether it would do it (C(dryRun)), and so whether it may be done. A dry run of an eviction is about one pod alone.
   diff_mode: {support: full}
   idempotent: {support: full}
 """
@@ -39,19 +45,19 @@ EXAMPLES = r"""
 RETURN = r"""
 error_kind:
   description: >-
-    V(refused) when the API server does not let it, and will not later; V(away) when it does not answer, or not now; V(bad_answer) when the result of the host is not
-    a valid result of this module.
+    V(refused) when the API server does not let it, and will not later; V(away) when it does not answer, or not now; V(bad_answer) when the result of
+    the host is not a valid result of this module.
   returned: failure
   type: str
 evictions:
   description: >-
-    What the API server answered for each pod of O(evict). C(code) is that of HTTP, and 0 where it was not asked, for lack of time. C(reason) and C(cause) are those
-    of its Status, or empty.
+    What the API server answered for each pod of O(evict). C(code) is that of HTTP, and 0 where it was not asked, for lack of time.
+    C(reason) and C(cause) are those of its Status, or empty.
   returned: always
   type: list
   elements: dict
   sample:
-    - {namespace: shop, name: web-0, code: 429, reason: TooManyRequests, cause: DisruptionBudget, message: The disruption budget web needs 2 healthy pods and has 2 currently}
+    - {namespace: shop, name: web-0, code: 429, reason: TooManyRequests, cause: DisruptionBudget, message: The disruption budget web needs 2 healthy pods}
 node:
   description: The node after the changes, null where the cluster has none of this name. C(event) is the EventId of its annotation, or null.
   returned: success
@@ -85,7 +91,8 @@ except ImportError:
     MISSING = "the controller has no collection kubernetes.core. To install it: ansible-galaxy collection install kubernetes.core"
 try:
     from kubernetes.client.exceptions import ApiException
-    from urllib3.exceptions import HTTPError, NewConnectionError, SSLError, TimeoutError as HTTPTimeout
+    from urllib3.exceptions import HTTPError, NewConnectionError, SSLError
+    from urllib3.exceptions import TimeoutError as HTTPTimeout
 except ImportError:
     MISSING = f"the Python of the controller has no package kubernetes. To install it: {sys.executable} -m pip install 'kubernetes>=24.2'"
 
@@ -138,7 +145,7 @@ class Late(Exception):
 
 @contextlib.contextmanager
 def at_most(seconds: float) -> t.Iterator[None]:
-    """Bound all of what is done here, whatever tries, reads and programs for tokens a library makes of it: its own limits begin anew with each try and each byte."""
+    """Bound all of what is done here, whatever tries, reads and programs for tokens a library makes of it: its limits begin anew with each of them."""
 
     def late(*_given: t.Any) -> None:
         raise Late
@@ -165,7 +172,7 @@ def error_of(error: Exception, seconds: float) -> ClusterError:
     where = f"{pool.host}:{pool.port}" if pool else "it"
     if isinstance(last, SSLError):
         why = getattr(last.args[0] if last.args else None, "verify_message", "") or "no TLS"
-        return ClusterError(0, f"the certificate of {where} is not trusted ({why}). Give its CA: certificate-authority in the kubeconfig, or K8S_AUTH_SSL_CA_CERT")
+        return ClusterError(0, f"the certificate of {where} is not trusted ({why}). Give its CA: in the kubeconfig, or as K8S_AUTH_SSL_CA_CERT")
     if isinstance(last, NewConnectionError):
         why = getattr(last.__cause__, "strerror", None) or "no connection"
         return ClusterError(0, f"{where} is not reachable ({why}). See whether it runs, and whether the kubeconfig or K8S_AUTH_HOST has its address")

@@ -28,7 +28,7 @@ class StageAnswer(Answer, total=False):
     addresses: dict[str, list[str]]
     """Of find.yml: by address, in words what has it, and the name that it has there; a host of the inventory may have both."""
     away: int
-    """Of check.yml: what it asks has answered in this drain and does not now, which is no failure yet. For so many seconds, where nothing has moved for good."""
+    """What it asks has answered in this drain and does not now, which is no failure yet: for so many seconds, where nothing has moved for good."""
     moved: bool
     """Of check.yml: something has left that no undo brings back at once, so that it waits for what is away until the deadline."""
     note: str

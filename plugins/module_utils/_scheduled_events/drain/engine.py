@@ -266,12 +266,17 @@ class Drain:
         entry = self._entry(order)
         held = None if answer.state == FAILED or self._phase() in APPROVED_OR_STARTED else answer.hold
         times = self._times(answer, entry)
-        other = times != entry.times or entry.state != (BEGUN if answer.state == DRAINING else answer.state) or self._other_boot(entry) or (entry.error_kind == HOLD) != bool(held)
+        other = (
+            times != entry.times
+            or entry.state != (BEGUN if answer.state == DRAINING else answer.state)
+            or self._other_boot(entry)
+            or (entry.error_kind == HOLD) != bool(held)
+        )
         if answer.state == DRAINED and not (is_last or other):
             return
         if answer.state == DRAINING and not other and self._phase() in ("draining", *APPROVED_OR_STARTED):
             return
-        method = {
+        method: Data = {
             "id": order.id,
             "state": BEGUN if answer.state == DRAINING else answer.state,
             "boot_id": self._identity.boot_id,

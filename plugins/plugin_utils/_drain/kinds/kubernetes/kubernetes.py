@@ -86,7 +86,11 @@ class Kubernetes(KindInParts[Node]):
     def judge(self, said: Any, stage: str, method: Values) -> StageAnswer:
         answer, given = answers.of_stage(said, stage, self.name), plain_values.mapping(said)
         away, moved = plain_values.whole(given.get("away")), plain_values.flag(given.get("moved"))
-        return {**answer, **({"away": away} if away else {}), **({"moved": True} if moved else {})}
+        if away:
+            answer["away"] = away
+        if moved:
+            answer["moved"] = True
+        return answer
 
     def view(self, observed: Sequence[Values], before: Any, options: Any) -> View:
         return view(observed, before, options)

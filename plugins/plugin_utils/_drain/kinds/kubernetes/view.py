@@ -166,7 +166,7 @@ def _left(given: Any, settings: Settings) -> Iterable[Pod]:
         flags = {key: plain_values.flag(one.get(key)) is True for key in ("mirror", "finished", "local", "ending", "ready")}
         ignored = names["owner"] == "DaemonSet" and settings.ignore_daemonsets
         if not (flags["mirror"] or flags["finished"] or ignored):
-            yield Pod(**names, **{key: flags[key] for key in ("local", "ending", "ready")})
+            yield Pod(**names, local=flags["local"], ending=flags["ending"], ready=flags["ready"])
 
 
 def _refused(node: Values, name: str, event: str, pods: Sequence[Pod], settings: Settings) -> str:

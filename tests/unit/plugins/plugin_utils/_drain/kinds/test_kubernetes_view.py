@@ -22,7 +22,16 @@ FOUND = {"node": "worker1", "unschedulable": False, "ready": True}
 
 
 def pod(name: str, **more: Any) -> dict[str, Any]:
-    plain = {"namespace": "shop", "uid": f"uid-{name}", "owner": "ReplicaSet", "mirror": False, "finished": False, "local": False, "ending": False, "ready": True}
+    plain = {
+        "namespace": "shop",
+        "uid": f"uid-{name}",
+        "owner": "ReplicaSet",
+        "mirror": False,
+        "finished": False,
+        "local": False,
+        "ending": False,
+        "ready": True,
+    }
     return {**plain, "name": name, **more}
 
 
@@ -156,7 +165,11 @@ def test_what_is_not_known_is_told_and_nothing_follows() -> None:
     for observed in ([], [{"asked": "worker1", "event_id": EVENT, "msg": "refused"}], [{"asked": "worker1", "event_id": EVENT, "pods": []}], "x", None):
         found = kubernetes.view(observed, {}, {})
         assert (
-            found["lost"] and found["refused"] and found["to_evict"] == [] and found["checked"]["state"] in ("failed", "draining") and found["undone"]["state"] == "undoing"
+            found["lost"]
+            and found["refused"]
+            and found["to_evict"] == []
+            and found["checked"]["state"] in ("failed", "draining")
+            and found["undone"]["state"] == "undoing"
         )
     assert "cannot be the name of a node" in view(asked="Worker1")["lost"] and "cannot be the name of a node" in view(asked="a/../b")["lost"]
     assert "unusual form" in view(event="two words")["refused"]
