@@ -11,13 +11,14 @@ from __future__ import annotations
 import typing as t
 
 from ..core.types import Data, Values
+from ..host.machine.daemons import DaemonError
 from ..host.machine.machine import Machine
 from ..host.system import seconds_between
 from ..journal.record_changes import RecordChange
 from ..journal.record_schema import NEEDED, NOT_YET, Record, RecordsError
 from ..journal.recorded import Recorded, find_method
 from .journal import APPROVED_OR_STARTED, UNDER_WAY, Journal
-from .methods.method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDONE, Answer, Method, MethodError, NotYet
+from .methods.method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDONE, Answer, Method, MethodError, NoAnswer, NotYet
 from .orders import DrainOrder, Identity, MethodOrder
 from .tasks import Tasks, method_of
 
@@ -142,7 +143,7 @@ class Drain:
             raise _StoppedAtFinding
         entry = self._entry(order)
         if order.answer is not None:
-            return self._answered(order.answer, entry)
+            return self._answered(order, order.answer, entry)
         method = method_of(order, self._machine.system)
         if entry.state not in (BEGUN, DRAINED) or (entry.state == BEGUN and self._other_boot(entry) and not self._order.verify):
             self._begin(method, order)
@@ -153,25 +154,31 @@ class Drain:
         return answer
 
     def _check(self, method: Method, order: MethodOrder) -> Answer:
-        return method.check(self._tasks.machine(order), self._tasks.of(order, self._entry(order)))
+        try:
+            return method.check(self._tasks.machine(order), self._tasks.of(order, self._entry(order)))
+        except (DaemonError, NoAnswer) as error:
+            # It has answered in this drain.
+            return Answer(DRAINING, str(error))
 
-    def _answered(self, answer: Answer, entry: Recorded) -> Answer:
+    def _answered(self, order: MethodOrder, answer: Answer, entry: Recorded) -> Answer:
         """Return what tasks of the controller have answered. A method that is not begun here has nothing to answer but that it may not begin yet."""
         if answer.state == NOT_YET:
             return self._waits(answer.error or "no reason given", entry)
         if answer.state == FAILED or entry.state in (FOUND, BEGUN, DRAINED):
-            return self._still_away(answer, entry)
+            return self._still_away(order, answer, entry)
         return Answer(FAILED, f"the answer is {answer.state!r}, and the method has not begun: it is {entry.state}")
 
-    def _still_away(self, answer: Answer, entry: Recorded) -> Answer:
+    def _still_away(self, order: MethodOrder, answer: Answer, entry: Recorded) -> Answer:
         """Return an answer, or that what was asked is away for too long. The record says since when, for the run before this one may have been killed."""
-        away = seconds_between(entry.times.get(AWAY), self._machine.now()) if answer.away and not answer.moved and MOVED not in entry.times else None
-        return answer if away is None or away < answer.away else Answer(FAILED, f"{answer.error or 'away'}; that for {away:.0f} s")
+        bounded = order.away and not order.moved and MOVED not in entry.times
+        away = seconds_between(entry.times.get(AWAY), self._machine.now()) if bounded else None
+        return answer if away is None or away < order.away else Answer(FAILED, f"{answer.error or 'away'}; that for {away:.0f} s")
 
-    def _times(self, answer: Answer, entry: Recorded) -> Data:
+    def _times(self, order: MethodOrder, answer: Answer, entry: Recorded) -> Data:
         """Return the times of a method in the record, with those of its authority."""
-        new = {key: self._machine.now() for key, is_so in ((AWAY, answer.away), (MOVED, answer.moved)) if is_so and key not in entry.times}
-        return {**{key: at for key, at in entry.times.items() if key != AWAY or answer.away}, **new}
+        away = order.away and answer.state == DRAINING
+        new = {key: self._machine.now() for key, is_so in ((AWAY, away), (MOVED, order.moved)) if is_so and key not in entry.times}
+        return {**{key: at for key, at in entry.times.items() if key != AWAY or away}, **new}
 
     def _waits(self, why: str, entry: Recorded) -> Answer:
         """Raise NotYet for a method that has set nothing; of any other it is no answer. At the deadline a method has begun, or has failed by name."""
@@ -256,7 +263,7 @@ class Drain:
         if self._late:
             return Answer(FAILED, f"Not drained before the deadline {self._order.deadline}: {answer.error or 'no reason known'}")
         # The next observation begins it again.
-        return answer._replace(state=DRAINING)
+        return Answer(DRAINING, answer.error, hold=answer.hold)
 
     def _note(self, order: MethodOrder, answer: Answer, is_last: bool) -> None:
         """Record what is new."""
@@ -265,7 +272,7 @@ class Drain:
             return
         entry = self._entry(order)
         held = None if answer.state == FAILED or self._phase() in APPROVED_OR_STARTED else answer.hold
-        times = self._times(answer, entry)
+        times = self._times(order, answer, entry)
         other = (
             times != entry.times
             or entry.state != (BEGUN if answer.state == DRAINING else answer.state)

@@ -27,6 +27,10 @@ class MethodError(Exception):
     """A method cannot do what it should; the message says why."""
 
 
+class NoAnswer(MethodError):
+    """What a method asks does not answer now, such as one that restarts or is frozen. In a check the drain goes on: nothing is put back for it."""
+
+
 class NotYet(Exception):
     """Raised by find() or begin(): the method may begin later. The drain goes on, and no attempt is used.
 
@@ -135,10 +139,6 @@ class Answer(t.NamedTuple):
     hold: str | None = None
     """Of one that is drained or draining: why the VM must not go now, as when a majority would be gone with it. Nothing is approved as long as check() says so,
     and the VM is put back where there is time."""
-    away: int = 0
-    """Of tasks, with draining: what they ask has answered in this drain and does not now, which is no failure for so many seconds; 0 where it answers."""
-    moved: bool = False
-    """Of tasks: something has left that no undo brings back at once, so that what is away is waited for until the deadline."""
 
 
 class Method(abc.ABC):
