@@ -76,7 +76,8 @@ class KubernetesApi:
         """A kubeconfig with two contexts, of which the current one leads nowhere."""
         clusters = [{"name": "stub", "cluster": {"server": self.address}}, {"name": "gone", "cluster": {"server": "http://127.0.0.1:9"}}]
         contexts = [{"name": name, "context": {"cluster": name, "user": "drain"}} for name in ("stub", "gone")]
-        users = [{"name": "drain", "user": {"token": TOKEN}}]
+        contexts.append({"name": "ended", "context": {"cluster": "stub", "user": "ended"}})
+        users = [{"name": "drain", "user": {"token": TOKEN}}, {"name": "ended", "user": {"token": "a-token-that-has-ended"}}]
         return json.dumps({"apiVersion": "v1", "kind": "Config", "clusters": clusters, "contexts": contexts, "users": users, "current-context": "gone"})
 
     def close(self) -> None:
@@ -174,6 +175,8 @@ class KubernetesApi:
         if budgets:
             cause = {"reason": "DisruptionBudget", "message": f"The disruption budget {budgets[0]} needs 2 healthy pods and has 2 currently"}
             return 429, status(429, "Cannot evict pod as it would violate the pod's disruption budget.", "TooManyRequests", causes=[cause])
+        if "dryRun" in body["deleteOptions"]:
+            return 201, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
         if name in self.stays:
             found["metadata"]["deletionTimestamp"] = "2026-11-21T20:15:00Z"
         else:
