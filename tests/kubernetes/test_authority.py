@@ -45,6 +45,7 @@ def test_each_refusal_is_one_plain_line_before_anything_is_changed(tmp_path: pat
     assert wrong == []
 
 
+@pytest.mark.full
 def test_the_same_by_context_and_by_what_awx_sets(plane: ControlPlane, drains: Drains, tmp_path: pathlib.Path) -> None:
     by_context, by_awx = scene_of(plane, "by-context"), scene_of(plane, "by-awx")
     host = drains.add(by_context, kubeconfig=str(plane.kubeconfig(tmp_path / "contexts", current="gone")), context="lab")

@@ -194,7 +194,7 @@ def kubernetes() -> list[Suite]:
     timed = ("guests", "fleet", "state", "runner", "eda", "discovery", "monitoring", *(f"drill-core-{core}" for core in ("2.18", "2.19", "2.20")))
     return [
         Suite("environment-kubernetes", ("python", "tests/kubernetes/build.py"), 1800, load=1.5, after=timed, may_skip=True),
-        dataclasses.replace(pytest_suite("kubernetes", 900), needs=("environment-kubernetes",)),
+        dataclasses.replace(pytest_suite("kubernetes", 1800), needs=("environment-kubernetes",)),
     ]
 
 
