@@ -55,7 +55,7 @@ def test_the_answers_of_the_stub_are_those_of_the_real_server(plane: ControlPlan
         compare("a node", "GET", node)
         compare("no such node", "GET", "/api/v1/nodes/nothing")
         compare("pods", "GET", "/api/v1/pods?fieldSelector=spec.nodeName=shop&limit=500")
-        compare("an old version", "PATCH", node, {"metadata": {"resourceVersion": "1"}, "spec": {"unschedulable": True}}, merge)
+        compare("an old version", "PATCH", node, {"metadata": {"resourceVersion": "2"}, "spec": {"unschedulable": True}}, merge)
         compare("a dry cordon", "PATCH", f"{node}?dryRun=All", {"spec": {"unschedulable": True}}, merge)
         compare("no such pod", "POST", place.replace("web-0", "web-9"), eviction("web-9", "x"))
         compare("another uid", "POST", place, eviction("web-0", "another"))
