@@ -5,7 +5,7 @@
 """A stand-in for the API server of Kubernetes, with nodes, pods and disruption budgets in memory.
 
 Its answers are cited: the eviction's from pkg/registry/core/pod/storage/eviction.go of kubernetes/kubernetes (429 with a cause DisruptionBudget, 500 for
-several budgets, without a reason), the others' from the Status of apimachinery. That the real server answers so is not proven here.
+several budgets, without a reason), the others' from the Status of apimachinery. Suite kubernetes compares them with a real server's (tests/kubernetes/test_stub.py).
 """
 
 from __future__ import annotations
@@ -167,8 +167,8 @@ class KubernetesApi:
             return 404, status(404, f'pods "{name}" not found', "NotFound", name=name, kind="pods")
         uid, own = body["deleteOptions"]["preconditions"]["uid"], found["metadata"]["uid"]
         if uid != own:
-            words = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {own}"
-            return 409, status(409, f'Operation cannot be fulfilled on pods "{name}": {words}', "Conflict")
+            words = f"the UID in the precondition ({uid}) does not match the UID in record ({own}). The object might have been deleted and then recreated"
+            return 409, status(409, f'Operation cannot be fulfilled on Pod "{name}": {words}', "Conflict")
         budgets = self.budgets.get(name, [])
         if len(budgets) > 1:
             return 500, status(500, SEVERAL)
