@@ -5,7 +5,8 @@
 """A stand-in for the API server of Kubernetes, with nodes, pods and disruption budgets in memory.
 
 Its answers are cited: the eviction's from pkg/registry/core/pod/storage/eviction.go of kubernetes/kubernetes (429 with a cause DisruptionBudget, 500 for
-several budgets, without a reason), the others' from the Status of apimachinery. Suite kubernetes compares them with a real server's (tests/kubernetes/test_stub.py).
+several budgets, without a reason), the others' from the Status of apimachinery.
+Suite kubernetes compares them with a real server's (tests/kubernetes/test_stub.py).
 """
 
 from __future__ import annotations
