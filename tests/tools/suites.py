@@ -19,7 +19,7 @@ EXPECTED_FOLDERS = ("unit", "contract", "model", "scenarios", "playbooks", "cras
 # These make network namespaces of their own, in which Azure's addresses are theirs.
 OWN_NAMESPACES = ("fleet", "guests", "discovery", "state")
 # Not pytest, or not quick enough for `make test`; each has a suite of its own below, or a command of its own (make bench).
-OTHER_FOLDERS = (*OWN_NAMESPACES, "integration", "eda", "runner", "monitoring", "benchmark", "tools", "sanity", "requirements", "output")
+OTHER_FOLDERS = (*OWN_NAMESPACES, "kubernetes", "integration", "eda", "runner", "monitoring", "benchmark", "tools", "sanity", "requirements", "output")
 PLAYBOOK_SUITES = 4
 # What runs a playbook in these tests, as far as a look at the text says.
 A_RUN = re.compile(r"(?:respond|respond_event|play|status|decide|drain|recover|upgrade|killed|run|start|make_scene|whole|passes|kill|cure)\(")
@@ -40,6 +40,7 @@ LOADS = {
     "monitoring": 0.5,
     "settings": 0.5,
     "state": 1.0,
+    "kubernetes": 1.0,
 }
 PLUGIN_KINDS = ("filter", "lookup", "modules", "test")
 TARGET_PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
@@ -54,6 +55,8 @@ class Suite:
     environment: str = "test"  # which Python environment comes first on PATH
     needs: tuple[str, ...] = ()
     load: float = 1.0  # processors that it keeps busy; one that mostly waits takes less than one
+    after: tuple[str, ...] = ()  # not beside these, but when they have ended, however they did
+    may_skip: bool = False  # a last line "skipped: why" is neither passed nor failed, and what needs it is skipped with it
 
 
 def environment(suite: Suite) -> dict[str, str]:
@@ -186,6 +189,15 @@ def without(*tests: str) -> list[str]:
     return [word for test in tests for word in ("--skip-test", test)]
 
 
+def kubernetes() -> list[Suite]:
+    """A real control plane, built first: minutes of all processors, so not beside what has time limits. Where it is built already that takes a second."""
+    timed = ("guests", "fleet", "state", "runner", "eda", "discovery", "monitoring", *(f"drill-core-{core}" for core in ("2.18", "2.19", "2.20")))
+    return [
+        Suite("environment-kubernetes", ("python", "tests/kubernetes/build.py"), 1800, load=1.5, after=timed, may_skip=True),
+        dataclasses.replace(pytest_suite("kubernetes", 1800), needs=("environment-kubernetes",)),
+    ]
+
+
 def heavy_suites() -> list[Suite]:
     """Longest first, so that two at a time end together. Core 2.20 and newer need Python 3.9 on the machine they manage."""
     return [
@@ -223,6 +235,7 @@ def heavy_suites() -> list[Suite]:
         # Not in `make test`: it downloads Debian's package of Prometheus.
         Suite("monitoring", ("python", "-m", "pytest", "-q", "-ra", "tests/monitoring"), 600, "pytest", load=LOADS["monitoring"]),
         Suite("artifact", ("tests/tools/artifact.sh",), 420),
+        *kubernetes(),
         build_environment("importer", "3.12"),
         Suite("importer", ("tests/tools/importer.sh",), 600, environment="importer", needs=needs_environment("importer")),
     ]

@@ -16,7 +16,7 @@ from ...core.printable_text import LONGEST_NAME, printable
 from ...core.types import Data, Values
 from ...host.machine.commands import TIMED_OUT, CommandResult
 from ...host.machine.machine import Machine
-from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task
+from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NoAnswer, NotYet, Option, Task
 
 # Each command starts an Erlang VM: two seconds on an idle machine, many on a busy one.
 SECONDS = 30.0
@@ -324,7 +324,7 @@ def _failure(result: CommandResult, what: str) -> MethodError:
     """Return the error of a command, in its own words: its "Error" and what it found out about the connection, without the advice between them."""
     if result.code == TIMED_OUT:
         # Its own words are those of the wrapper's su, which was ended.
-        return MethodError(f"RabbitMQ: {what} was ended after {int(SECONDS)} s, or less where the lease of the run ends")
+        return NoAnswer(f"RabbitMQ: {what} was ended after {int(SECONDS)} s, or less where the lease of the run ends")
     lines = [line.rstrip() for line in result.errors.splitlines()]
     begins = next((number for number, line in enumerate(lines) if line.startswith("Error")), None)
     told = lines[begins : begins + 2] if begins is not None else [line for line in lines if line.strip()][:2]
