@@ -107,6 +107,8 @@ class State(LoopState):
     """Whether the last iteration took actions."""
     moved: bool
     """Whether these actions made progress with a drain or an undo."""
+    looks: int
+    """How often it looked again because it had met another run; a pass that waits counts anew for each meeting."""
     confirming_since: float | None
     """When a pass that does not wait began to wait for the confirmed end of an event."""
     silent_asked_at: float
@@ -183,6 +185,7 @@ def begin(
         "progressed": False,
         "is_taken": False,
         "moved": False,
+        "looks": 0,
         "confirming_since": None,
         "silent_asked_at": now,
         "observed_at": dict.fromkeys(involved, now),
@@ -225,9 +228,10 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
         return {**state, **nothing(), "do": "act", "contact": folders.doubtful, "doubted": doubted, "is_taken": state["is_taken"]}
     state = _refuse(state, folders.errors)
     everyone = observations.unpack(state["resting"], state["observations"])
-    plan, start_gate = _plan(everyone, _with_notified(state), state["start_gate"], ask, now)
+    plan, start_gate = _plan(everyone, _as_it_is_now(state), state["start_gate"], ask, now)
     plan = _with_sharing(plan, state["sharing"])
-    state = {**state, "plan": plan, "planned_at": now, "start_gate": start_gate}
+    looks = state["looks"] + 1 if plan["requeue"]["meets_in"] is not None else 0 if state["request"]["wait"] else state["looks"]
+    state = {**state, "plan": plan, "planned_at": now, "start_gate": start_gate, "looks": looks}
     if state["sharing"] and not _reachable(state):
         return _end(state)
     if state["request"]["check_mode"] and state["is_taken"]:
@@ -244,7 +248,7 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
 def record_notified(state: State, now: float) -> State:
     """Return a pass that is over with one more iteration, which records what was delivered; the same state if nothing was."""
     everyone = observations.unpack(state["resting"], state["observations"])
-    actions = _plan_by(everyone, _with_notified(state), state["start_gate"], now)["actions"]
+    actions = _plan_by(everyone, _as_it_is_now(state), state["start_gate"], now)["actions"]
     told = [one for one in actions if one["action"] == "write" and set(one["changes"]) == {"told"} and one["host"] in _reachable(state)]
     if not told:
         return state
@@ -255,9 +259,11 @@ def record_notified(state: State, now: float) -> State:
     return {**state, **nothing(), "do": "act", "assignments": assigned, "actions": on_vm, "contact": list(assigned), "notified": notified}
 
 
-def _with_notified(state: State) -> Request:
-    found = notifying.outcomes(state["notified"])
-    return {**state["request"], "settings": {**state["request"]["settings"], "notified": found}} if found else state["request"]
+def _as_it_is_now(state: State) -> Request:
+    """Return the request with what this run has learned of its notifications and of other runs."""
+    settings, found = state["request"]["settings"], notifying.outcomes(state["notified"])
+    learned = {**({"notified": found} if found else {}), **({"run": {**settings["run"], "looks": state["looks"]}} if state["looks"] else {})}
+    return {**state["request"], "settings": {**settings, **learned}} if learned else state["request"]
 
 
 def _refuse(state: State, sharing: Mapping[str, str]) -> State:
@@ -436,7 +442,9 @@ def _checks(state: State, plan: Data, pause: float, now: float) -> dict[str, Tak
 
 def _confirm_or_end(state: State, plan: Data, now: float) -> State:
     """End the pass, or first wait the few seconds after which the end of an event is confirmed: until then its VMs stay out of service."""
-    request, confirms_in = state["request"], plan["requeue"]["confirms_in"]
+    request, confirms_in, meets_in = state["request"], plan["requeue"]["confirms_in"], plan["requeue"]["meets_in"]
+    if meets_in is not None and not request["check_mode"] and _left(state, now) > 0:
+        return _wait(state, {**plan, "requeue": {**plan["requeue"], "seconds": meets_in}}, now)
     since = now if state["confirming_since"] is None else state["confirming_since"]
     may_wait = request["confirm_end"] and not request["wait"] and not request["check_mode"] and _left(state, now) > 0
     if confirms_in is None or not may_wait or now - since >= CONFIRM_SECONDS:

@@ -52,7 +52,8 @@ def ours(host: str, *events: dict[str, Any], records: Any = (), leases: Any = No
 
 
 def theirs(**more: Any) -> dict[str, Any]:
-    return lease(more.pop("event_id", "E9"), "run00other", **more)
+    # Of a higher rank, so that this run releases.
+    return lease(more.pop("event_id", "E9"), "ran00other", **more)
 
 
 def only(found: dict[str, Any], act: str) -> dict[str, Any]:
@@ -106,7 +107,7 @@ def test_another_run_on_one_vm_keeps_this_run_from_all_of_them(other_event: str)
     assert only(found, "release")["continues"]
     (shown,) = found["events"]
     assert shown["phase"] == "held"
-    assert shown["reason"] == f"run run00other of bob on deploy2 is at work on vm2 for {other_event}"
+    assert shown["reason"] == f"run ran00other of bob on deploy2 is at work on vm2 for {other_event}"
 
 
 def test_nobody_passes_a_lease_that_was_made_later() -> None:
@@ -212,7 +213,7 @@ def test_a_lease_takes_room_in_its_groups() -> None:
     assert acts(plan(one, vm("vm2"), vm("vm3"), run=RUN, capacity=[GROUP])) == ["drain vm1 E1"]
     found = plan(one, vm("vm2", leases=[theirs()]), vm("vm3"), run=RUN, capacity=[GROUP])
     assert acts(found) == ["release vm1 E1"]
-    assert "vm2 (leased by run run00other of bob on deploy2)" in found["events"][0]["reason"]
+    assert "vm2 (leased by run ran00other of bob on deploy2)" in found["events"][0]["reason"]
     # Only slow, perhaps: it counts until it is removed, and that is done at once.
     late = plan(one, vm("vm2", leases=[theirs(left=-1)]), vm("vm3"), run=RUN, capacity=[GROUP])
     assert acts(late) == ["release vm2 ", "release vm1 E1"] or acts(late) == ["release vm1 E1", "release vm2 "]
@@ -260,8 +261,8 @@ def test_status_says_who_is_at_work() -> None:
     found = plan(vm("vm1", [event()], leases=[theirs(left=-5)]), vm("vm2", leases=[theirs()]))
     lines = [line for line in status(found) if line.startswith("At work")]
     assert lines == [
-        "At work: run run00other of bob on deploy2 for event E9 on vm1, since 07:59:50 UTC; its time limit has passed, so the next run takes over.",
-        "At work: run run00other of bob on deploy2 for event E9 on vm2, since 07:59:50 UTC. If it is dead, the next run takes over at 08:01:40 UTC.",
+        "At work: run ran00other of bob on deploy2 for event E9 on vm1, since 07:59:50 UTC; its time limit has passed, so the next run takes over.",
+        "At work: run ran00other of bob on deploy2 for event E9 on vm2, since 07:59:50 UTC. If it is dead, the next run takes over at 08:01:40 UTC.",
     ]
 
 
@@ -327,7 +328,7 @@ def test_what_a_person_reads_of_another_run_names_it_its_purpose_and_the_vm() ->
 def test_the_plan_shows_every_lease_and_whose_it_is() -> None:
     found = plan(vm("vm1", [event()], leases=[lease(), theirs(left=-5), lease("E8", "run0000aaa")]), run=RUN)
     shown = [(one["host"], one["run"], one["event_id"], one["expired"], one["ours"]) for one in found["leases"]]
-    assert shown == [("vm1", "run000mine", "E1", False, True), ("vm1", "run00other", "E9", True, False), ("vm1", "run0000aaa", "E8", False, False)]
+    assert shown == [("vm1", "run000mine", "E1", False, True), ("vm1", "ran00other", "E9", True, False), ("vm1", "run0000aaa", "E8", False, False)]
 
 
 def test_an_expired_lease_is_removed_once_and_this_runs_own_released_where_nothing_is_done() -> None:
