@@ -231,7 +231,9 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
     plan, start_gate = _plan(everyone, _as_it_is_now(state), state["start_gate"], ask, now)
     plan = _with_sharing(plan, state["sharing"])
     looks = state["looks"] + 1 if plan["requeue"]["meets_in"] is not None else 0 if state["request"]["wait"] else state["looks"]
-    state = {**state, "plan": plan, "planned_at": now, "start_gate": start_gate, "looks": looks}
+    # Who has released may find the VMs free at once.
+    moved = state["moved"] or state["plan"]["requeue"]["meets_in"] is not None
+    state = {**state, "plan": plan, "planned_at": now, "start_gate": start_gate, "looks": looks, "moved": moved}
     if state["sharing"] and not _reachable(state):
         return _end(state)
     if state["request"]["check_mode"] and state["is_taken"]:

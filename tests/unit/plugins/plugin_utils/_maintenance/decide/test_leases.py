@@ -347,3 +347,77 @@ def test_spaces_in_a_liars_form_of_an_id_are_in_no_lease() -> None:
     liar = event(" " * 5000 + "E1", ("liar", "web1"))
     found = plan(vm("liar", [liar]), vm("web1", [event("E1", ("liar", "web1"))]), run=RUN)
     assert {step["host"]: step["event_id"] for step in found["actions"] if step["action"] == "acquire"} == {"liar": "E1", "web1": "E1"}
+
+
+# --- Runs that meet --------------------------------------------------------------------------------------------------------
+
+
+LOWER = "zzz00other"
+
+
+def met(*leases_of_vm2: dict[str, Any], looks: int = 0, **more: Any) -> dict[str, Any]:
+    """The plan of a run with leases on both VMs of an event, where vm2 has these as well."""
+    return plan(ours("vm1", both()), ours("vm2", both(), leases=[lease(), *leases_of_vm2]), run={**RUN, "looks": looks}, **more)
+
+
+@pytest.mark.parametrize(
+    ("others", "keeps"),
+    [
+        ([("events", LOWER)], True),
+        ([("events", "aaa00other")], False),
+        # An upgrade gives way to events, whatever their ids.
+        ([("upgrade", "aaa00other")], True),
+        ([("upgrade", "aaa00other"), ("events", LOWER)], True),
+        ([("events", LOWER), ("events", "aaa00other")], False),
+    ],
+)
+def test_of_runs_that_meet_the_rank_decides_who_releases_and_none_acts(others: list[tuple[str, str]], keeps: bool) -> None:
+    found = met(*[lease("E9", run, kind=kind) for kind, run in others])
+    assert acts(found) == ([] if keeps else ["release vm1 E1", "release vm2 E1"])
+    assert found["requeue"]["meets_in"] == (1.0 if keeps else 2.0)
+    assert found["requeue"]["seconds"] <= 2.0
+    assert found["events"][0]["phase"] == "held"
+
+
+def test_who_keeps_its_leases_goes_on_only_when_no_other_live_lease_is_left() -> None:
+    assert acts(met(looks=3)) == ["drain vm1 E1", "drain vm2 E1"]
+    assert met(looks=3)["requeue"]["meets_in"] is None
+
+
+@pytest.mark.parametrize("other", [LOWER, "aaa00other"])
+def test_no_run_looks_more_often_than_so_many_times(other: str) -> None:
+    found = met(lease("E9", other), looks=leases.MOST_LOOKS)
+    assert acts(found) == ["release vm1 E1", "release vm2 E1"]
+    assert found["requeue"]["meets_in"] is None
+
+
+def test_who_has_released_looks_again_and_who_comes_later_does_not() -> None:
+    other = vm("vm2", [both()], leases=[lease("E9", "aaa00other")])
+    assert plan(vm("vm1", [both()]), other, run={**RUN, "looks": 1})["requeue"]["meets_in"] == 2.0
+    assert plan(vm("vm1", [both()]), other, run=RUN)["requeue"]["meets_in"] is None
+
+
+@pytest.mark.parametrize(("other", "keeps"), [(LOWER, True), ("aaa00other", False)])
+def test_of_runs_that_meet_in_the_last_place_of_a_group_one_keeps_its_lease(other: str, keeps: bool) -> None:
+    one, two = ours("vm1", event()), vm("vm2", leases=[lease("E9", other)])
+    found = plan(one, two, vm("vm3"), run=RUN, capacity=[GROUP])
+    assert acts(found) == ([] if keeps else ["release vm1 E1"])
+    assert found["requeue"]["meets_in"] == (1.0 if keeps else 2.0)
+    # What is out for another reason is no meeting: it does not end in a few seconds.
+    out = vm("vm2", [], [record("drained", event("E9", ("vm2",)))], leases=[lease("E9", other)])
+    assert plan(one, out, vm("vm3"), run=RUN, capacity=[GROUP])["requeue"]["meets_in"] is None
+
+
+@pytest.mark.parametrize("other", [LOWER, "aaa00other"])
+def test_who_keeps_its_leases_drains_what_is_urgent_and_not_contested(other: str) -> None:
+    found = plan(ours("vm1", both(due=100)), ours("vm2", both(due=100), leases=[lease(), lease("E9", other)]), run=RUN)
+    assert "drain vm1 E1" in acts(found)
+    assert "drain vm2 E1" not in acts(found)
+
+
+@pytest.mark.parametrize(("other", "keeps"), [(LOWER, True), ("aaa00other", False)])
+def test_of_runs_that_meet_in_a_recovery_one_keeps_its_lease(other: str, keeps: bool) -> None:
+    over = record("gone", missing_since=at(-200), outcome="completed", started_at=at(-300))
+    found = plan(ours("vm1", records=[over], leases=[lease(), lease("E1", other)]), run=RUN)
+    assert acts(found) == ([] if keeps else ["release vm1 E1"])
+    assert found["requeue"]["meets_in"] == (1.0 if keeps else 2.0)

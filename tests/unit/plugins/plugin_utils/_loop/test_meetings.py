@@ -1,0 +1,139 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs that start in the same second: one of them acts, whatever their order, and never two on one VM or in one place."""
+
+from __future__ import annotations
+
+import pathlib
+import random
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.meetings import Running, Site, play
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.decide.test_leases import lease
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, event
+
+NAMES = ("vm1", "vm2", "vm3", "vm4")
+GROUP = {"name": "web", "members": list(NAMES), "max_unavailable": 1}
+# What each of four runs handles, and whether there is a capacity group.
+MEETINGS: dict[str, tuple[list[tuple[str, ...]], bool]] = {
+    "the same VMs": ([("vm1", "vm2")], False),
+    "events that overlap": ([("vm1", "vm2"), ("vm2", "vm3"), ("vm3", "vm4")], False),
+    "the last place of a group": ([("vm1",), ("vm2",), ("vm3",), ("vm4",)], True),
+}
+
+
+def meeting(tmp_path: pathlib.Path, name: str, seed: int) -> tuple[Site, list[Running]]:
+    """Return two to four runs of which each handles one event, and several the same where there are fewer."""
+    dice = random.Random(seed)
+    named, is_group = MEETINGS[name]
+    site = Site(tmp_path, NAMES, [event(f"E{number}", vms, due=3000) for number, vms in enumerate(named)], **({"capacity": [GROUP]} if is_group else {}))
+    ids = [f"{dice.getrandbits(40):010x}" for _run in range(2 + seed % 3)]
+    runs = [Running(site, run, dice, settings={"only_events": [f"E{place % len(named)}"]}) for place, run in enumerate(ids)]
+    return site, runs
+
+
+def as_2_7_0(run: Running) -> Running:
+    """Let a run release whatever it meets, and end."""
+    run.request["settings"]["run"]["looks"] = leases.MOST_LOOKS
+    return run
+
+
+def check(site: Site, limit: int | None) -> None:
+    """Check that each VM is drained by one run for an event, and never more of them than allowed; that the passes ended, and kept no lease."""
+    drained: dict[tuple[str, str], str] = {}
+    for one in site.done:
+        if one.act == "drain":
+            assert drained.setdefault((one.vm, one.event_id), one.run) == one.run, site.done
+    assert limit is None or len(drained) <= limit, site.done
+    assert site.leases() == []
+
+
+@pytest.mark.parametrize("seed", range(17))
+@pytest.mark.parametrize("name", MEETINGS)
+def test_of_runs_that_start_in_the_same_second_one_acts(tmp_path: pathlib.Path, name: str, seed: int) -> None:
+    site, runs = meeting(tmp_path, name, seed)
+    play(site, runs)
+    check(site, 1 if MEETINGS[name][1] else None)
+    assert site.done, "all gave way, and nothing was done"
+    # Of the event that acts first, everything is done.
+    assert site.done[0].at - NOW < 20
+    assert (site.done[0].event_id) in {one.event_id for one in site.done if one.act == "approve"}
+    assert all(run.state["do"] == "end" for run in runs)
+
+
+def test_without_a_rank_they_all_gave_way(tmp_path: pathlib.Path) -> None:
+    """As 2.7.0 did it: this is what the test above would see."""
+    idle = 0
+    for seed in range(9):
+        site, runs = meeting(tmp_path / str(seed), "the same VMs", seed)
+        play(site, [as_2_7_0(run) for run in runs], within=0.3)
+        check(site, None)
+        idle += not site.done
+    assert idle >= 6
+
+
+@pytest.mark.parametrize("old", [0, 1])
+def test_beside_a_run_of_2_7_0_one_acts(tmp_path: pathlib.Path, old: int) -> None:
+    for name in MEETINGS:
+        for seed in range(0, 15, 3):
+            site, runs = meeting(tmp_path / f"{name} {seed}", name, seed)
+            runs.sort(key=lambda run: run.run)
+            as_2_7_0(runs[old])
+            play(site, runs, within=0.3)
+            check(site, 1 if MEETINGS[name][1] else None)
+            assert site.done
+
+
+@pytest.mark.parametrize("liar", ["0000liar", "zzzzliar"])
+def test_a_lease_without_end_holds_its_vm_and_no_pass_for_long(tmp_path: pathlib.Path, liar: str) -> None:
+    """Only one VM of the event makes it up: whatever its rank, a pass without waiting is over soon, and keeps nothing."""
+    site, runs = meeting(tmp_path, "the same VMs", 0)
+    site.lies["vm1"] = [lease("E0", liar, left=100_000, expired=False)]
+    play(site, runs)
+    check(site, None)
+    assert not site.done
+    assert site.now - NOW < 60
+
+
+@pytest.mark.parametrize("liar", ["0000liar", "zzzzliar"])
+def test_a_lease_that_appears_beside_each_other_one_is_not_waited_for_for_ever(tmp_path: pathlib.Path, liar: str) -> None:
+    """The VM makes it up as soon as a run has leased it: the run keeps its leases for a bounded time, and its own urgent drains go on."""
+    site, runs = meeting(tmp_path, "the same VMs", 3)
+    site.events = [event("E0", ("vm1", "vm2"), due=150)]
+    real = site.observe
+
+    def observe(name: str) -> dict[str, Any]:
+        found = real(name)
+        if name == "vm1" and found["leases"]:
+            found["leases"].append(lease("E0", liar, left=100_000, expired=False))
+        return found
+
+    site.observe = observe  # type: ignore[method-assign]
+    play(site, runs[:1])
+    assert {one.vm for one in site.done} == {"vm2"}, "the deadline has come: vm2 drains, whatever vm1 says"
+    assert site.leases() == []
+    assert site.now - NOW < 90
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_that_meet_at_the_deadline_drain_in_time(tmp_path: pathlib.Path, seed: int) -> None:
+    site, runs = meeting(tmp_path, "the same VMs", 3 * seed)
+    site.events = [event("E0", ("vm1", "vm2"), due=120)]
+    play(site, runs, within=0.3)
+    check(site, None)
+    assert {one.vm for one in site.done if one.act == "drain"} == {"vm1", "vm2"}
+    assert max(one.at for one in site.done if one.act == "drain") - NOW < 30
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_runs_that_wait_meet_and_one_acts_soon(tmp_path: pathlib.Path, seed: int) -> None:
+    site, runs = meeting(tmp_path, "the last place of a group", seed)
+    for run in runs:
+        run.request = {**run.request, "wait": True, "wait_timeout": 120.0}
+    play(site, runs, within=0.3)
+    check(site, 1)
+    assert site.done[0].at - NOW < 20
