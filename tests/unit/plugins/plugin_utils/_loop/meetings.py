@@ -90,7 +90,14 @@ class Running:
     def __init__(self, site: Site, run: str, dice: random.Random, **more: Any) -> None:
         self.site, self.run, self.dice = site, run, dice
         self.state: Any = None
-        chosen = {**SETTINGS, "notify": False, "enabling_seconds": 0, "run": {"id": run, "who": run, "kind": "events"}, **site.settings, **more.pop("settings", {})}
+        chosen = {
+            **SETTINGS,
+            "notify": False,
+            "enabling_seconds": 0,
+            "run": {"id": run, "who": run, "kind": "events"},
+            **site.settings,
+            **more.pop("settings", {}),
+        }
         self.request = request(**{"wait": False, "settings": chosen, **more})
         self.observed: dict[str, Any] = {}
         self.acted: dict[str, Any] = {}
