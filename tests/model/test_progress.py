@@ -139,7 +139,7 @@ def test_of_three_runs_that_meet_in_a_chain_one_acts(monkeypatch: pytest.MonkeyP
     assert [circles.play(seed) for seed in range(SAMPLES)].count(None) > 0
 
 
-@pytest.mark.parametrize("case", CASES[:4], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CASES[:3], ids=lambda case: case.name)
 def test_that_all_give_way_to_each_other_is_caught(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """As it was until 2.7.0: each releases, whatever the rank."""
     monkeypatch.setattr(leases, "meet", lambda *given: None)

@@ -93,8 +93,11 @@ def is_alive(event_state: EventState) -> bool:
 
 
 def may_come_back(host: Host) -> bool:
-    """Return whether a VM that this run had reached, and that no longer answers, has unfinished records."""
-    if not host.unread or not host.reached_before:
+    """Return whether a VM that this run had reached, and that no longer answers, has unfinished records.
+
+    One that takes no part any more was not asked.
+    """
+    if not host.unread or not host.reached_before or host.state == "resting":
         return False
     before = host.last_observation
     if before is None:

@@ -105,6 +105,10 @@ class Running:
     def _results(self, host: str) -> HostResults:
         return HostResults(self.observed.get(host), self.acted.get(host), {}, {})
 
+    def observe(self, name: str) -> dict[str, Any]:
+        """Observe a VM."""
+        return self.site.observe(name)
+
     def _step(self) -> float:
         return self.dice.uniform(0.1, 0.6)
 
@@ -112,7 +116,7 @@ class Running:
         """Go on to the end of the pass; each value is a number of seconds that pass."""
         given = {name: {"drain_methods": [NONE]} for name in self.site.names}
         for name in self.site.names:
-            self.observed[name] = self.site.observe(name)
+            self.observed[name] = self.observe(name)
             yield self._step()
         self.state = pass_loop.begin(self.request, self.site.names, self.site.names, given, self._results, self.site.now)
         while self.state["do"] != "end":
@@ -142,7 +146,7 @@ class Running:
                 yield self._step()
         for name in names:
             apart = {} if state["do"] == "acquire" or not state["actions"].get(name) else self.site.act(self.run, name, state["actions"][name])
-            self.observed[name] = {**self.site.observe(name), **apart}
+            self.observed[name] = {**self.observe(name), **apart}
             yield self._step()
 
 

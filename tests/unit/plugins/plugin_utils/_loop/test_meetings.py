@@ -137,3 +137,27 @@ def test_runs_that_wait_meet_and_one_acts_soon(tmp_path: pathlib.Path, seed: int
     play(site, runs, within=0.3)
     check(site, 1)
     assert site.done[0].at - NOW < 20
+
+
+@pytest.mark.parametrize("is_group", [False, True])
+def test_a_run_for_one_event_ends_beside_the_unfinished_event_of_another_vm(tmp_path: pathlib.Path, is_group: bool) -> None:
+    """The VM of the other event is a witness of this one. Where it is a member of the group, it is observed to the end."""
+    events = [event("E0", ("vm1",), due=3000, everywhere=True), event("E1", ("vm4",), due=18_000, everywhere=True)]
+    group = {"capacity": [{**GROUP, "max_unavailable": 2}]} if is_group else {}
+    site, dice = Site(tmp_path, NAMES, events, **group), random.Random(1)
+    play(site, [Running(site, "run00first", dice, settings={"only_events": ["E1"]})])
+    second = Running(site, "run0second", dice, wait=True, wait_timeout=1000.0, settings={"only_events": ["E0"]})
+    real, observed = second.observe, set()
+
+    def observe(name: str) -> dict[str, Any]:
+        if any(one.act == "approve" and one.event_id == "E0" for one in site.done):
+            site.events = events[1:]
+            observed.add(name)
+        return real(name)
+
+    second.observe = observe  # type: ignore[method-assign]
+    began = site.now
+    play(site, [second])
+    assert second.state["plan"]["done"], second.state["plan"]["requeue"]
+    assert site.now - began < 300
+    assert ("vm4" in observed) == is_group
