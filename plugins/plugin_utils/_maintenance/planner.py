@@ -76,6 +76,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         "next_look_in": waiting.next_look_in,
         "differing": sorted({name for event_state in event_states if event_state.ours for name in event_state.differing}),
         "failed": failed,
+        "not_back": _not_back(event_states),
         "hosts": summaries.of_hosts(hosts),
         "summary": {
             **summary,
@@ -170,6 +171,17 @@ def _failed(event_states: list[EventState]) -> list[Data]:
         for event_state in event_states
         for participant in event_state.participants
         if participant.failed and event_state.ours
+    ]
+
+
+def _not_back(event_states: list[EventState]) -> list[Data]:
+    """Return the VMs that are out for an event of this run which is not over for them."""
+    return [
+        {"host": one.host.name, "event_id": event_state.event.event_id, "phase": one.record.phase}
+        for event_state in event_states
+        if requeue.is_alive(event_state)
+        for one in event_state.participants
+        if one.record is not None and not one.asleep and one.named and allocation.is_out(one.record)
     ]
 
 

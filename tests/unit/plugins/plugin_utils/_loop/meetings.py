@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import HostAccess
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import Acting, act_arguments
@@ -73,8 +74,12 @@ class Site:
         access = HostAccess(False, print, files=lambda path: one.files, host=lambda boot_id: one.host, machine=lambda now: one.machine)
         acting, results = Acting(options, access), []
         for action in actions:
-            is_approval = action["action"] == "approve"
-            results.append({"action": "approve", "approved": action["event_ids"]} if is_approval else acting.take(action))
+            if action["action"] == "approve":
+                for event_id in action["event_ids"]:
+                    acting._note(event_id, action, RecordChange(changes={"phase": "approved"}, stamp=("approving_at", "approved_at")))
+                results.append({"action": "approve", "approved": action["event_ids"]})
+            else:
+                results.append(acting.take(action))
             if action["action"] in ("drain", "approve") and not results[-1].get("failed"):
                 self.done.append(Done(run, action["action"], name, str(action["event_id"]), self.now))
         return {"asked": [{key: action.get(key) for key in KEPT} for action in actions], "results": results}

@@ -57,6 +57,7 @@ def plan(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
         "done": False,
         "requeue": waiting(5),
         "failed": [],
+        "not_back": [],
         "fails": [],
         "begins": [],
         "notices": [],

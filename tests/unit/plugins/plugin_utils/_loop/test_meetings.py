@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import pass_loop
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.meetings import Running, Site, play
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.decide.test_leases import lease
@@ -161,3 +162,23 @@ def test_a_run_for_one_event_ends_beside_the_unfinished_event_of_another_vm(tmp_
     assert second.state["plan"]["done"], second.state["plan"]["requeue"]
     assert site.now - began < 300
     assert ("vm4" in observed) == is_group
+
+
+def test_what_a_run_did_is_counted_by_what_it_did_itself(tmp_path: pathlib.Path) -> None:
+    """A second run finds everything done. Of several events that one VM approves, each counts."""
+    events = [event("E0", ("vm1", "vm2"), due=3000), event("E1", ("vm1",), due=3100)]
+    site, dice = Site(tmp_path, NAMES[:3], events), random.Random(1)
+    first, second = Running(site, "run00first", dice), Running(site, "run0second", dice)
+    play(site, [first])
+    assert pass_loop.done_by(first.state) == {"run_drained": 2, "run_approved": 2, "run_recovered": 0}
+    play(site, [second])
+    assert pass_loop.done_by(second.state) == {"run_drained": 0, "run_approved": 0, "run_recovered": 0}
+
+
+@pytest.mark.parametrize(("wait", "seconds", "red"), [(True, 60.0, True), (False, 60.0, False)])
+def test_a_run_whose_time_to_wait_is_over_is_red_for_what_is_not_back(tmp_path: pathlib.Path, wait: bool, seconds: float, red: bool) -> None:
+    site = Site(tmp_path, NAMES[:2], [event("E0", ("vm1",), due=3000)])
+    run = Running(site, "run00first", random.Random(1), wait=wait, wait_timeout=seconds)
+    play(site, [run])
+    told = "vm1: approved for event E0, not back after respond_wait_timeout (60 s); run respond again, or let the schedule do so"
+    assert run.state["plan"]["fails"] == ([told] if red else [])
