@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ....module_utils._scheduled_events.core.names import folded
 from ....module_utils._scheduled_events.lease.lease_schema import event_digest
 from ..config.settings import Settings
+from ..core import timestamps
 from ..core.actions import AcquireLease, ReleaseLease
 from ..core.blocker import Blocker
 from ..core.model import Host, Lease
@@ -190,7 +191,9 @@ def at_work(board: Leases, wanted: Iterable[str]) -> Blocker | None:
         for lease in board.others.get(name, ()):
             if not lease.expired:
                 what = f" for {lease.purpose}" if lease.purpose else ""
-                return Blocker("lease", f"{lease.text} is at work on {name}{what}", tuple(filter(None, (name, lease.event_id))))
+                takes_over = "" if lease.limit is None else f"; if it is dead, the next run takes over at {timestamps.clock_time(lease.limit)}"
+                way_out = f"wait for {lease.text}{takes_over}"
+                return Blocker("lease", f"{lease.text} is at work on {name}{what}", tuple(filter(None, (name, lease.event_id))), way_out=way_out)
     return None
 
 

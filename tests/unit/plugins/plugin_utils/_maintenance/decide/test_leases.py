@@ -421,3 +421,23 @@ def test_of_runs_that_meet_in_a_recovery_one_keeps_its_lease(other: str, keeps: 
     found = plan(ours("vm1", records=[over], leases=[lease(), lease("E1", other)]), run=RUN)
     assert acts(found) == ([] if keeps else ["release vm1 E1"])
     assert found["requeue"]["meets_in"] == (1.0 if keeps else 2.0)
+
+
+# --- After a killed run -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("phase", "listed", "what"),
+    [
+        ("noticed", True, "drains its VMs"),
+        ("draining", True, "goes on with the drain"),
+        ("drained", True, "approves it"),
+        ("gone", False, "recovers its VMs"),
+    ],
+)
+def test_status_says_when_the_next_run_takes_over_and_what_it_does(phase: str, listed: bool, what: str) -> None:
+    over = {} if listed else {"missing_since": at(-200), "outcome": "completed", "started_at": at(-300)}
+    # A watcher or a policy may begin later: its drain is due.
+    its = event(due=100 if phase == "noticed" else 900)
+    found = plan(vm("vm1", [its] if listed else [], [record(phase, its, **over)], leases=[theirs(event_id="E1")]))
+    assert found["events"][0]["next"] == f"wait for run ran00other of bob on deploy2; if it is dead, the next run takes over at 08:01:40 UTC and {what}"
