@@ -189,7 +189,8 @@ def test_a_slow_drain_delays_no_other_event(make_lab: Make) -> None:
     lab.hosts["slow"]["drain_methods"] = [{"method": "command", "begin": "true", "check": "sh -c 'exit 75'", "undo": "true"}]
     slow = lab.simulator.event("Redeploy", ["slow"], notice=36000)
     fast = lab.simulator.event("Redeploy", ["fast"], notice=36000, started_seconds=60)
-    lab.respond(respond_wait=True, respond_wait_timeout=75, respond_timing={**lab.all["respond_timing"], "check_interval": 5})
+    output = lab.respond(code=2, respond_wait=True, respond_wait_timeout=75, respond_timing={**lab.all["respond_timing"], "check_interval": 5})
+    assert f"slow: draining for event {slow}, not back after respond_wait_timeout (75 s)" in " ".join(output.split())
     (approval,) = lab.simulator.approvals()
     assert fast in approval["body"]
     assert lab.records("fast")[0]["phase"] == "recovered"
