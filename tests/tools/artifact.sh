@@ -12,7 +12,8 @@ work="$here/../../.build/artifact"
 rm -rf "$work"
 mkdir -p "$work/archive" "$work/installed"
 work=$(cd "$work" && pwd)
-unset PYTHONPATH
+# What is installed is all that runs; only compiled once, where the suites keep that.
+export PYTHONPATH="$here/code_cache"
 
 # From a copy, so that what lies about in this checkout (environments, logs) cannot end up in the archive or slow it down.
 cd "$("$here/copy_tree.sh" "$work/copy")"
