@@ -215,6 +215,7 @@ def test_a_replica_that_goes_down_after_the_drain_holds_the_approval(cluster: Cl
         # A person lets it go all the same, and is told what else is missing.
         vm["drain_methods"][0]["allow_no_writes"] = True
         until(lambda: bool(lab.respond(code=None)) and lab.simulator.approvals() != [], 60, "an approval")
+    lab.simulator.until(lambda: "Started" in [one["event_status"] for one in lab.simulator.ask("GET", "/events")], 30, "the event starts")
     lab.simulator.ask("POST", f"/events/{event_id}/finish")
     lab.respond(code=None, respond_wait=True)
     cluster.set_all(GUARD, "0")
