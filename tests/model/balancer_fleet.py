@@ -101,6 +101,13 @@ class BalancerFleet(Fleet):
         after, _none = super()._start(state, vm, event)
         return _with(after, vm, counted=(), idle=False, took=False), None
 
+    def _post(self, state: State, vm: int, events: tuple[int, ...]) -> tuple[State, Any]:
+        for event in events:
+            for one in self.case.events[event] if state.events[event] == "scheduled" else ():
+                if state.balancer[one].took and not self._noted(state, one, f"E{event + 1}"):
+                    self._left(state, one, event, "is approved")
+        return super()._post(state, vm, events)
+
     def _left(self, state: State, vm: int, event: int, what: str) -> None:
         if self.is_due(state, event):
             return

@@ -56,7 +56,7 @@ class _Down(MethodError):
     def __init__(self, why: str, ended: bool) -> None:
         super().__init__(why)
         self.ended = ended
-        """Whether its Erlang VM has ended, so that it serves nobody. Else it may be starting."""
+        """Whether its Erlang VM has ended, so that it serves no client. Else it may be starting."""
 
 
 class _Node(t.NamedTuple):
