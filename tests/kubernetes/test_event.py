@@ -39,7 +39,7 @@ def test_an_event_to_its_end(plane: ControlPlane, labs: Labs) -> None:
     scene = Scene(plane, "plain")
     scene.workload(count=3, seconds=1)
     lab = labs({"web1": "plain"})
-    lab.simulator.event("Reboot", ["web1"], notice=600, duration_in_seconds=30)
+    lab.simulator.event("Reboot", ["web1"], notice=3600, duration_in_seconds=30)
     lab.respond(respond_wait=True)
     assert {"drained", "recovered"} <= set(lab.phases("web1")), lab.phases("web1")
     assert len(lab.simulator.approvals()) == 1 and scene.cordoned == FREE and scene.left() == []
