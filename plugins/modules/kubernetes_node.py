@@ -115,8 +115,9 @@ LONGEST_MESSAGE = 300
 Json = Data
 
 
-# Refusals that another time, or another token, may not meet; any other of 400 and more ends it.
-LATER = (401, 408, 409, 429)
+# Refusals that another time, or another token, may not meet; any other of 400 and more ends it. 403: a server that has just started knows no
+# right for some seconds (seen with 1.36.3).
+LATER = (401, 403, 408, 409, 429)
 HELP = {
     401: ". Give its user a new token or certificate: in the kubeconfig, or as K8S_AUTH_API_KEY",
     403: ". Give its user the rights in docs/drain-methods.md, kubernetes",
