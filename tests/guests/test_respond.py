@@ -107,8 +107,8 @@ def test_a_wait_outlives_the_boot_of_the_very_vm_that_it_asks(controller: Contro
         env=environment(controller.folder), cwd=controller.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     try:
-        until(lambda: len(ask("GET", "/requests")) > asked + 3)
-        assert not result.exists()
+        until(lambda: waiting.poll() is not None or len(ask("GET", "/requests")) > asked + 3)
+        assert waiting.poll() is None and not result.exists(), waiting.communicate()[0]
         guest("systemctl --no-block reboot", check=False)
         until(lambda: guest("cat /proc/sys/kernel/random/boot_id", check=False) not in ("", before))
         # The event is over with the boot: this simulator knows nothing of it.
