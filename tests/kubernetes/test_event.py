@@ -51,7 +51,7 @@ def test_two_nodes_of_one_event_under_one_budget(plane: ControlPlane, labs: Labs
     scene.workload(count=6, spread=True, seconds=1, ready=2)
     scene.budget(minAvailable=5)
     lab = labs({"web1": "shared", "web2": "shared-2"})
-    lab.simulator.event("Freeze", ["web1", "web2"], notice=1800, duration_in_seconds=30)
+    lab.simulator.event("Freeze", ["web1", "web2"], notice=7200, duration_in_seconds=30)
     with Sampler(lambda: len(scene.running())) as sampled:
         lab.respond(respond_wait=True)
     print(f"kubernetes: six pods, at least five: {sorted(set(sampled.seen))} seen in {len(sampled.seen)} looks")
@@ -72,12 +72,12 @@ def when_pods_end(scene: Scene, act: t.Callable[[], None]) -> threading.Thread:
     return found
 
 
-def while_pods_end(plane: ControlPlane, labs: Labs, name: str, act: t.Callable[[], None], notice: int = 1800) -> None:
+def while_pods_end(plane: ControlPlane, labs: Labs, name: str, act: t.Callable[[], None]) -> None:
     """Drain a node, with something happening to the API server in the middle: nothing is put back, nothing has failed."""
     scene = Scene(plane, name)
     scene.workload(count=2, seconds=12)
     lab = labs({"web1": name})
-    event = lab.simulator.event("Freeze", ["web1"], notice=notice, duration_in_seconds=30)
+    event = lab.simulator.event("Freeze", ["web1"], notice=7200, duration_in_seconds=30)
     with Sampler(lambda: (scene.cordoned[0], scene.cordoned[1])) as sampled:
         thread = when_pods_end(scene, act)
         output = lab.respond(respond_wait=True, code=None)
@@ -108,7 +108,7 @@ def test_a_server_that_freezes_in_the_middle(plane: ControlPlane, labs: Labs) ->
         time.sleep(15)
         plane.signal("kube-apiserver", signal.SIGCONT)
 
-    while_pods_end(plane, labs, "stands", freeze, notice=3600)
+    while_pods_end(plane, labs, "stands", freeze)
 
 
 @pytest.mark.full
@@ -117,7 +117,7 @@ def test_the_server_runs_on_the_vm_itself(plane: ControlPlane, labs: Labs) -> No
     scene = Scene(plane, "itself")
     scene.workload(count=2, seconds=1)
     lab = labs({"web1": "itself"})
-    event = lab.simulator.event("Reboot", ["web1"], notice=1800, duration_in_seconds=600)
+    event = lab.simulator.event("Reboot", ["web1"], notice=3600, duration_in_seconds=600)
 
     def hit() -> None:
         wait_for(lambda: any(one["event_id"] == event and one["event_status"] == "Started" for one in lab.simulator.ask("GET", "/events")), "not hit", 120)
