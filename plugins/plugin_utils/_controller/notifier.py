@@ -47,7 +47,15 @@ def resolve(url: str, whole: Any, part: Any) -> str:
     """Return a URL with what it refers to. Raise ValueError, which names the reference and nothing of its content."""
     if found := whole.fullmatch(url):
         return _read(found[1], found[2])
-    return str(part.sub(lambda found: quote(_read(found[1], found[2]), safe=""), url))
+    query = f"{url}?".index("?")
+    # apprise decodes a query twice: once all of it, and once each value.
+    return str(part.sub(lambda found: _quoted(_read(found[1], found[2]), 2 if found.start() > query else 1), url))
+
+
+def _quoted(text: str, times: int) -> str:
+    for _once in range(times):
+        text = quote(text, safe="")
+    return text
 
 
 def _read(kind: str, name: str) -> str:

@@ -61,6 +61,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     unserved = [
         *(f"wrong settings on {text.rstrip('.')}" for text in summary["wrong_settings"]),
         *_beginnings_of_ids(event_states, chosen),
+        *observed_state.policy.closed_for_good(observed_state.now),
         *([not_answered] if not_answered else []),
     ]
     pause = chosen.paused if chosen.paused is not None and chosen.paused.holds(moment) else None
@@ -103,6 +104,7 @@ class ObservedState:
     hosts: list[Host]
     now: float
     directory: Directory
+    policy: policies.Policy
     unknown_retired: tuple[str, ...] = ()
     """Names in respond_retired that occur nowhere else."""
 
@@ -123,7 +125,7 @@ def observe(observations: Any, policy: Any, settings: Settings, now: Any) -> Obs
     members = {name.lower() for group in settings.capacity for name in group.members}
     named = {name for event_state in event_states for name in event_state.event.names}
     unknown = overrides.unknown_retired(hosts[len(observed) :], named, members)
-    return ObservedState(event_states, hosts, moment, directory, unknown)
+    return ObservedState(event_states, hosts, moment, directory, rules, unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +215,7 @@ def _remarks(observed_state: ObservedState, budget: Budget, phases: dict[str, st
     if settings.paused is not None and not settings.paused.holds(observed_state.now):
         found.append(f"respond_paused: the pause of {settings.paused.who} ended at {settings.paused.ends}, and nothing is paused; remove it")
     found += _few_of_each_vm(event_states)
-    found += _beginnings_of_ids(event_states, settings)
+    found += _beginnings_of_ids(event_states, settings) + observed_state.policy.remarks
     if observed_state.unknown_retired:
         names = ", ".join(observed_state.unknown_retired[:SHOWN]) + (" and others" if len(observed_state.unknown_retired) > SHOWN else "")
         found.append(f"respond_retired: {names}: no VM of this run, no member of a capacity group, and named by no event; correct the name, or remove it")

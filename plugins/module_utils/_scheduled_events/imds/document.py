@@ -45,18 +45,20 @@ class Field(t.NamedTuple):
     """Its name in a document."""
     kind: str
     """id, text, names, time or whole: its kind once parsed; null where it is absent."""
+    words: t.Tuple[str, ...] = ()
+    """Those that Azure is known to write in it (facts 46, 54, 58); a new one may come any day."""
 
 
 # The fields that this collection knows. Modules return them, the controller reads them and policies may use them, all by this table.
 EVENT_FIELDS: t.Mapping[str, Field] = {
     "event_id": Field("EventId", "id"),
-    "event_type": Field("EventType", "text"),
-    "event_status": Field("EventStatus", "text"),
+    "event_type": Field("EventType", "text", ("Freeze", "Reboot", "Redeploy", "Preempt", "Terminate")),
+    "event_status": Field("EventStatus", "text", ("Scheduled", "Started")),
     "resource_type": Field("ResourceType", "text"),
     "resources": Field("Resources", "names"),
     "not_before": Field("NotBefore", "time"),
     "description": Field("Description", "text"),
-    "event_source": Field("EventSource", "text"),
+    "event_source": Field("EventSource", "text", ("Platform", "User")),
     "duration_in_seconds": Field("DurationInSeconds", "whole"),
 }
 

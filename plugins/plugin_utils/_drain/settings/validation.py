@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -23,12 +24,22 @@ MODE = re.compile(r"[0-7]{3,4}")
 TRUTHS = ("true", "false", "yes", "no")
 # Types of options that only one of begin, check and undo uses, by the option's name.
 OF_ONE_STEP = ("task_file", "command")
+# Operators and redirections, as words of their own.
+SHELL_WORD, WINDOWS_SHELL = re.compile(r"[|&;<>]+|[0-9]>.*"), re.compile(r"(?i)(?:.*[\\/])?(?:cmd|powershell|pwsh)(?:\.exe)?")
 BLANK = re.compile(r"\s")
 LONGEST = 100
 LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Of a regular expression as Alertmanager takes it (RE2): an escaped character, a class of characters, what Python has and RE2 has not, and the reverse.
 ESCAPED, CLASS = re.compile(r"\\(.)"), re.compile(r"\[\^?\]?[^]]*\]")
-NOT_IN_RE2, RE2_ALONE = re.compile(r"\(\?(?:<?[=!]|[(>#]|P=)|[*+?}]\+|\{[0-9,]*(?!1000\b)[0-9]{4}"), re.compile(r"\\[pPzQC]|\[\[:|\(\?[a-zA-Z-]+[:)]")
+NOT_IN_RE2 = re.compile(r"\(\?(?:<?[=!]|[(>#]|P=)|[*+?}]\+|\{[0-9,]*(?!1000\b)[0-9]{4}")
+# What RE2 alone has, and what says as much to Python about an empty label.
+AS_PYTHON: Sequence[tuple[str, str | Callable[[re.Match[str]], str]]] = (
+    (r"\\Q(.*?)(?:\\E|\Z)", lambda found: re.escape(found[1])),
+    (r"\\[pP](?:\{[^}]*\}|.)|\\C|\[:\^?[a-z]+:\]", "x"),
+    (r"\\z", "$"),
+    (r"\(\?[a-zA-Z-]+:", "(?:"),
+    (r"\(\?[a-zA-Z-]+\)", ""),
+)
 
 
 def problems(
@@ -109,6 +120,8 @@ def _options(entry: Values, known: catalogue.Options | None, places: Sequence[st
             found.append(f"{key} is wrong: {given}. It must be: {catalogue.description(kind, key, about)}")
         elif about.get("type") == "task_file" and find_task_file(entry[key], places) is None:
             found.append(f"{key}: there is no file {entry[key]} in {', '.join(places)}.")
+        elif about.get("type") == "command" and (word := _shell_word(entry[key])):
+            found.append(f"{key}: no shell reads it, so {word} would be an argument of the program. Put the line into a script, or into [sh, -c, '...'].")
         elif about.get("address"):
             found += _wrong_addresses(key, entry[key], about.get("default"))
         else:
@@ -162,8 +175,10 @@ def _is_pattern(value: Any) -> bool:
     bare = CLASS.sub("x", ESCAPED.sub("x", value))
     if NOT_IN_RE2.search(bare) or any(escaped in "123456789Z" for escaped in ESCAPED.findall(value)):
         return False
+    for form, instead in AS_PYTHON:
+        value = re.sub(form, instead, value)
     try:
-        return RE2_ALONE.search(value) is not None or re.fullmatch(value, "") is None
+        return re.fullmatch(value, "") is None
     except (re.error, RecursionError):
         return False
 
@@ -174,6 +189,19 @@ def _is_truth(value: Any) -> bool:
 
 def _is_command(value: Any) -> bool:
     return bool(value.strip()) if isinstance(value, str) else _is_list(value) and bool(value)
+
+
+def _shell_word(value: Any) -> str:
+    """Return a word of a text that only a shell understands, or an empty text. Quoted ones, and those of a list, are meant as they are."""
+    try:
+        words = shlex.split(value, posix=False) if isinstance(value, str) else []
+    except ValueError:
+        # A quote that does not end: what runs it says so.
+        return ""
+    # They take the rest of the line as it is.
+    if words and WINDOWS_SHELL.fullmatch(words[0]):
+        return ""
+    return next((word for word in words if SHELL_WORD.fullmatch(word)), "")
 
 
 FORMS: Mapping[str, Callable[[Any], bool]] = {

@@ -12,7 +12,7 @@ from ..._core import plain_values
 from ..._core.short_forms import suggestion
 from ..._core.wrong_input import WrongInput, refuse_unknown
 from ..core.expression import HURTS, SHORT_PAUSE, SHORT_PAUSE_HURTS, Expression, ExpressionError, load_condition
-from .windows import Windows, load_windows
+from .windows import MOST_DAYS, Windows, load_windows, never_open
 
 NAMED: dict[str, list[Data]] = {
     # No VM is interrupted undrained; a database whose others wait for it is so even for seconds.
@@ -87,6 +87,18 @@ class Policy:
                 problem = f"rule {rule.decision.name!r} of the policy {error}"
                 return Decision(rule.decision.name, True, "never", problem=problem)
         return NO_RULE
+
+    def closed_for_good(self, now: float) -> list[str]:
+        """Return which windows do not open in the next year: their rules never approve."""
+        closed = [rule.decision.name for rule in self.rules if never_open(rule.decision.window, now)]
+        return [
+            f"respond_policy: the window of {name!r} does not open in the next {MOST_DAYS} days; correct its days and dates, or remove it" for name in closed
+        ]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What its conditions compare with, and no event has."""
+        return [f"respond_policy: {rule.decision.name!r}: {text}" for rule in self.rules if rule.when for text in rule.when.remarks]
 
 
 def strictest(decisions: Iterable[Decision]) -> Decision:

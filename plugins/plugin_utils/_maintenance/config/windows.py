@@ -105,6 +105,11 @@ def next_change(windows: Windows, now: float) -> float | None:
         return None
 
 
+def never_open(windows: Windows, now: float) -> bool:
+    """Return whether they are closed, and stay so for longer than a year."""
+    return not are_open(windows, now) and next_change(windows, now) is None
+
+
 @lru_cache(maxsize=64)
 def _next_change(windows: Windows, minute: int) -> float | None:
     if are_open(windows, minute * 60.0):
@@ -183,9 +188,9 @@ def _window(value: Any) -> Window:
 
 
 def _minute_of_day(value: Any, name: str) -> int:
-    # YAML reads 22:00 without quotes as the number 1320, which is the minute of the day.
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MINUTES_OF_DAY:
-        return int(value)
+    # YAML makes 1320 of 22:00 without quotes, and 64 of 0100: what was written, and what was meant, cannot be told from it.
+    if isinstance(value, int):
+        raise WrongInput(f"{name} must be a time in quotes, such as '22:00'; without them YAML makes a number of it, here {value}")
     hour, colon, minute = str(value).partition(":")
     if colon and hour.isdecimal() and minute.isdecimal() and int(minute) < 60:
         total = int(hour) * 60 + int(minute)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ....module_utils._scheduled_events.core.types import Data, Values
@@ -22,6 +22,7 @@ else:
 # Whether a short pause hurts what a drain method of the VM drains (Method.short_pause_hurts): of the VM's settings, and not of its document.
 SHORT_PAUSE_HURTS = "short_pause_hurts"
 EVENT_FIELDS = (*document.EVENT_FIELDS, "affects_this_vm", "raw", SHORT_PAUSE_HURTS)
+OF_EVENT, TEXT = document.EVENT_FIELDS, document.Field("", "text")
 # A condition is tried on this event when it is loaded, so that a misspelt function is found before an event comes.
 OF_KIND: Data = {"id": "text", "text": "text", "names": ["vm"], "time": "2026-01-01T00:00:00Z", "whole": 5}
 PROBE: Data = {
@@ -74,6 +75,9 @@ BUILT_IN: Mapping[str, Sequence[Comparison]] = {
 class Expression:
     """A condition on an event."""
 
+    remarks: Sequence[str] = ()
+    """What it compares with, and no event has."""
+
     def __init__(self, source: str) -> None:
         self.source = source
         self._built_in = BUILT_IN.get(source)
@@ -81,6 +85,12 @@ class Expression:
             return
         self._compiled = compiled(source)
         self._check_fields(source)
+        compared = list(comparisons(self._compiled.parsed))
+        for name, value in compared:
+            if OF_EVENT.get(name, TEXT).kind == "whole" and isinstance(value, str):
+                raise ExpressionError(f"compares {name}, a number, with a text; compare with a number in backticks, such as `9`", source.find(name) + 1)
+        known = [(name, value, word) for name, value in compared for word in OF_EVENT.get(name, TEXT).words if str(value).lower() == word.lower()]
+        self.remarks = [f"{name} is never {value!r}; Azure writes {word!r}" for name, value, word in known if value != word]
         self.matches(PROBE)
 
     def _check_fields(self, source: str) -> None:
@@ -128,6 +138,17 @@ def _first_line(error: Exception) -> str:
 def _position(error: Exception) -> int | None:
     place = getattr(error, "lex_position", None)
     return place + 1 if isinstance(place, int) and place >= 0 else None
+
+
+def comparisons(node: Values) -> Iterator[tuple[str, Any]]:
+    """Return the fields of the event itself that are compared with a literal, and the literals."""
+    children = [child for child in node.get("children") or [] if isinstance(child, Mapping)]
+    if node.get("type") == "comparator":
+        for one, other in (children, reversed(children)):
+            if one["type"] == "field" and other["type"] == "literal":
+                yield str(one["value"]), other.get("value")
+    for child in children:
+        yield from comparisons(child)
 
 
 def root_fields(node: Values) -> list[str]:

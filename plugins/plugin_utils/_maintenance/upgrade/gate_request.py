@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ....module_utils._scheduled_events.imds.document import EVENT_FIELDS
 from ....module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ..._core import plain_values
 from ..._core.wrong_input import WrongInput
 
 # Known types, which C(types) may exclude. An unknown type always blocks.
-KNOWN_TYPES = ("Freeze", "Reboot", "Redeploy", "Preempt", "Terminate")
+KNOWN_TYPES = EVENT_FIELDS["event_type"].words
 LONGEST_NAME = 100
 
 

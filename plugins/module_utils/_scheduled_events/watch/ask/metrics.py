@@ -10,12 +10,12 @@ import typing as t
 
 from ...core.types import Values
 from ...host.system import Host
-from ...imds.document import unix_seconds
+from ...imds.document import EVENT_FIELDS, unix_seconds
 from ..exposition import COUNTER, GAUGE, Metric, MetricsFile, Sample, metric
 
 NAME = "maintenance_watch.prom"
 # The values of labels. What Azure, or one that lies, writes besides these is counted as "other": the number of series has a limit that no answer moves.
-TYPES = ("Freeze", "Reboot", "Redeploy", "Preempt", "Terminate")
+TYPES = EVENT_FIELDS["event_type"].words
 STATUSES = ("Scheduled", "Started")
 OTHER = "other"
 THIS_VM: t.Mapping[t.Any, str] = {True: "true", False: "false"}

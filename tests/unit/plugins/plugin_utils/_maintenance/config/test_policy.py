@@ -131,6 +131,17 @@ def test_without_jmespath_named_policies_work_and_others_say_in_one_sentence_wha
         ([{**DRAIN, "drain_at": "later"}], "drain_at must be"),
         ([{**DRAIN, "drain_at": -1}], "drain_at must be"),
         ([{**DRAIN, "window": {"days": ["someday"]}}], "window days must be"),
+        (
+            [{**DRAIN, "when": "duration_in_seconds < '9'"}],
+            "when at character 1 compares duration_in_seconds, a number, with a text; compare with a number in backt",
+        ),
+        ([{**DRAIN, "when": "event_type == 'Reboot' && '9' == duration_in_seconds"}], "at character 34 compares duration_in_seconds"),
+        (
+            [{**DRAIN, "window": {"from": 22, "to": 4}}],
+            "window from must be a time in quotes, such as '22:00'; without them YAML makes a number of it, here 22",
+        ),
+        ([{**DRAIN, "window": {"to": 0o500}}], "window to must be a time in quotes, such as '22:00'; without them YAML makes a number of it, here 320"),
+        ([{**DRAIN, "window": {"from": True}}], "window from must be a time in quotes"),
         ([{**DRAIN, "window": {"from": "25:00"}}], "window from must be"),
         ([{**DRAIN, "window": {"from": "1:00", "to": "1:00"}}], "same time"),
         ([{**DRAIN, "window": {"at": 1}}], "unknown keys at"),
@@ -188,9 +199,41 @@ def test_the_strictest_wins() -> None:
         ({"days": ["sat"], "from": "22:00", "to": "04:00"}, "2026-11-22T03:59:00Z", True),
         ({"days": ["sat"], "from": "22:00", "to": "04:00"}, "2026-11-22T04:00:00Z", False),
         ({"days": ["sat"], "from": "22:00", "to": "04:00"}, "2026-11-21T03:00:00Z", False),
-        ({"from": 1320, "to": "24:00"}, "2026-11-21T22:30:00Z", True),
+        ({"from": "22:00", "to": "24:00"}, "2026-11-21T22:30:00Z", True),
     ],
 )
 def test_windows(given: dict[str, Any], time: str, inside: bool) -> None:
     (one,) = windows.load_windows(given)
     assert one.contains(timestamps.parse(time) or 0.0) is inside
+
+
+@pytest.mark.parametrize(
+    ("window", "closed"),
+    [
+        ({"days": ["sat"], "from": "22:00", "to": "04:00"}, False),
+        ({"only_dates": ["2026-11-20"]}, True),
+        ({"only_dates": ["2026-11-23"], "days": ["sat"]}, True),
+        ([{"only_dates": ["2026-11-20"]}, {"only_dates": ["2027-01-01"]}], False),
+        ({"days": ["sun"], "nth": [5]}, False),
+    ],
+    ids=str,
+)
+def test_a_window_that_has_closed_for_good_is_named(window: Any, closed: bool) -> None:
+    found = load([{**DRAIN, "name": "late"}, {**DRAIN, "name": "mine", "window": window}]).closed_for_good(timestamps.parse("2026-11-21T22:30:00Z") or 0.0)
+    assert found == ["respond_policy: the window of 'mine' does not open in the next 400 days; correct its days and dates, or remove it"] * closed
+
+
+@pytest.mark.parametrize(
+    ("when", "remarks"),
+    [
+        ("event_type == 'Reboot' || event_type != 'Live migration' || event_id == 'reboot'", []),
+        ("'reboot' == event_type", ["'reboot'; Azure writes 'Reboot'"]),
+        (
+            "event_status == 'STARTED' && (event_source != 'user' || resources[?@ == 'Freeze'])",
+            ["'STARTED'; Azure writes 'Started'", "'user'; Azure writes 'User'"],
+        ),
+    ],
+    ids=str,
+)
+def test_a_word_that_differs_from_azures_by_case_is_named(when: str, remarks: list[str]) -> None:
+    assert [text.partition(" is never ")[2] for text in load([{**DRAIN, "when": when}]).remarks] == remarks

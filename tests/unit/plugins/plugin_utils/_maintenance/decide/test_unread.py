@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event, record, vm
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import at, event, plan, record, vm
 
 SUDO = "sudo: a password is required"
 OFF = "Failed to connect"
@@ -20,10 +19,6 @@ OFF = "Failed to connect"
 
 def failing(*hosts: str, error: str = SUDO, state: str = "failed") -> list[dict[str, Any]]:
     return [vm(host, state=state, error=error) for host in hosts]
-
-
-def plan(*observations: dict[str, Any], **settings: Any) -> dict[str, Any]:
-    return make_plan(list(observations), settings={**SETTINGS, **settings}, now=at(0))
 
 
 def test_where_nobody_could_be_read_the_commonest_cause_is_the_headline() -> None:
@@ -153,6 +148,18 @@ def test_wrong_settings_of_a_vm_that_is_not_asked_fail_the_run_though_others_ans
     found = plan(web1, vm("web2", [event(resources=("web2",))]))
     assert found["fails"] == found["unserved"] == ["wrong settings on web1: respond_health: there is no key prot"]
     assert {action["host"] for action in found["actions"]} == {"web2"}
+
+
+def test_a_window_that_never_opens_fails_the_run_and_keeps_it_from_nothing() -> None:
+    rules = [{"drain": True, "approve": "after_drain", "window": {"only_dates": ["2026-01-01"]}, "when": "event_type == 'freeze'"}]
+    found = plan(vm("vm1", [event()]), policy=[*rules, {"drain": True, "approve": "after_drain"}])
+    assert (
+        found["unserved"]
+        == found["fails"]
+        == ["respond_policy: the window of 'rule 1' does not open in the next 400 days; correct its days and dates, or remove it"]
+    )
+    assert {action["host"] for action in found["actions"]} == {"vm1"}
+    assert "Problem on respond_policy: 'rule 1': event_type is never 'freeze'; Azure writes 'Freeze'." in status(found)
 
 
 def test_a_failed_drain_leaves_nothing_unserved() -> None:
