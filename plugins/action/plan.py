@@ -358,8 +358,10 @@ def _recorded(state: pass_loop.State) -> pass_loop.State:
     notified = state["notified"]
     plan, remarks = state["plan"], notifying.remarks(notified)
     summary = {**plan["summary"], "problems": [*plan["summary"]["problems"], *remarks]} if remarks else plan["summary"]
-    failures = [*notifying.wrong_targets(notified), *notifying.test_failures(notified)]
-    state = _with_failures({**state, "plan": {**plan, "summary": summary}}, failures)
+    told, lost = notifying.test_results(notified)
+    for line in told:
+        Display().display(line)
+    state = _with_failures({**state, "plan": {**plan, "summary": summary}}, [*notifying.wrong_targets(notified), *lost])
     return pass_loop.record_notified(state, time.time()) if state["request"]["runs_commands"] else state
 
 

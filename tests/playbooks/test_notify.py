@@ -205,7 +205,8 @@ def test_a_test_message(make_lab: Make, known: Authority, https: Https) -> None:
     lab = make_lab(["web1"])
     lab.all["respond_notify"] = [{"name": "ops", "url": hook(https.port)}]
     lab.simulator.event("Reboot", ["web1"], **FAR)
-    run(lab, playbook="status", ca=known.certificate, respond_notify_test=True)
+    told = run(lab, playbook="status", ca=known.certificate, respond_notify_test=True)
+    assert "respond_notify_test: the test message was delivered to ops." in told
     assert [text[:4] for text in https.texts] == ["Test"]
     output = run(lab, playbook="status", code=2, respond_notify_test=True)
     assert "respond_notify_test: ops was not told: certificate verify failed" in output

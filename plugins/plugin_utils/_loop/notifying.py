@@ -231,7 +231,10 @@ def test_messages(targets: Sequence[str], who: str) -> dict[str, list[tuple[dict
     return {target: [(_message(text, ()), [f"{TEST} {TEST} {target}"])] for target in targets}
 
 
-def test_failures(notified: Notified) -> list[str]:
-    """Return which targets did not get the test message."""
-    failed = {key.split(" ")[-1]: one[1] for key, one in notified["results"].items() if key.split(" ")[-2] == TEST and one[0] != "delivered"}
-    return [f"respond_notify_test: {target} was not told: {reason or 'no answer in time'}" for target, reason in failed.items()]
+def test_results(notified: Notified) -> tuple[list[str], list[str]]:
+    """Return which targets have got the test message, in a sentence, and which have not."""
+    tested = {key.split(" ")[-1]: one for key, one in notified["results"].items() if key.split(" ")[-2] == TEST}
+    told = ", ".join(target for target, one in tested.items() if one[0] == "delivered")
+    failed = {target: one[1] for target, one in tested.items() if one[0] != "delivered"}
+    lost = [f"respond_notify_test: {target} was not told: {reason or 'no answer in time'}" for target, reason in failed.items()]
+    return [f"respond_notify_test: the test message was delivered to {told}."] if told else [], lost

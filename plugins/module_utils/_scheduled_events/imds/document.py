@@ -45,7 +45,7 @@ class Field(t.NamedTuple):
     """Its name in a document."""
     kind: str
     """id, text, names, time or whole: its kind once parsed; null where it is absent."""
-    words: t.Tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     """Those that Azure is known to write in it (facts 46, 54, 58); a new one may come any day."""
 
 

@@ -14,7 +14,7 @@ from ..core.blocker import Blocker
 from ..core.model import Host, Record
 from ..decide import leases
 from ..decide.intents import drained_now, recovery_overdue
-from ..state import overrides, presence
+from ..state import overrides
 from ..state.event_state import EventState
 from ..state.participant import Participant
 
@@ -77,9 +77,8 @@ def _differs(participant: Participant, record: Record) -> bool:
 def _over(participant: Participant, record: Record, settings: Settings) -> dict[str, Any]:
     """Return what changes in the record of an event that is gone for the VM."""
     if record.outcome is None:
-        outcome = presence.outcome(record, began=participant.started or participant.approved)
         text = participant.presence.text
-        return {"phase": "gone", "outcome": outcome, **({"reason": text} if text else {})}
+        return {"phase": "gone", "outcome": participant.outcome, **({"reason": text} if text else {})}
     if participant.intent == "finish":
         return _finish(participant, record, settings)
     # Only a recovery that was begun can take too long: with a slow schedule it may not have been tried yet.

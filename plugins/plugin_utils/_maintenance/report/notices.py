@@ -11,7 +11,7 @@ from typing import Any
 from ....module_utils._scheduled_events.core.printable_text import printable
 from ....module_utils._scheduled_events.core.types import Data, Values
 from ..._core.shares import in_turn
-from ..._core.short_forms import short_id, some
+from ..._core.short_forms import ending, short_id, some
 from ..act.notifications import ALARMS, FAILURES
 from ..config.settings import NOTIFIED_PHASES
 from ..core import timestamps
@@ -107,15 +107,15 @@ def _sentence(entry: Values, word: str, now: float) -> str:
         "drained": f"{vms} {be} out of service for the {_name(kind)}{at}; {_next(entry)}",
         "approved": f"{vms}: the {_name(kind)} is approved, Azure may start it any moment",
         "started": f"{vms}: Azure has started the {_name(kind)}",
-        "gone": f"{vms}: the {_name(kind)} is over ({_outcome(entry) or 'outcome not known'}); being put back",
+        "gone": f"{vms}: the {_name(kind)} is over{_outcome(entry)}; being put back",
         "recovered": f"{vms} {be} back in service, the {_name(kind)} is over",
     }[word]
 
 
-def _outcome(entry: Values) -> str | None:
-    """Return how the event ended for the first of the VMs."""
+def _outcome(entry: Values) -> str:
+    """Return how the event ended for the first of the VMs, in brackets."""
     parts = [part for part in entry["parts"] if part["host"] in entry["hosts"]]
-    return next((part["times"]["outcome"] for part in parts if part["times"] and part["times"]["outcome"]), None)
+    return next((f" ({ending(part['times']['outcome'])})" for part in parts if part["times"] and part["times"]["outcome"]), "")
 
 
 def _next(entry: Values) -> str:

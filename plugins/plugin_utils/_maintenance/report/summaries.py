@@ -114,7 +114,7 @@ def _participant(participant: Participant) -> Data:
         "watcher": record is not None and record.watched,
         "windows": str(participant.host.last_known.about.get("os_type")).lower() == "windows" if participant.host.last_known else False,
         "changed": [_change(method, participant.host.targets) for method in methods],
-        "times": times_of(record) if record else None,
+        "times": {**times_of(record), "outcome": participant.outcome} if record else None,
     }
 
 

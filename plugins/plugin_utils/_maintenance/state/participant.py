@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..config.policy import Decision
 from ..core.blocker import PASSING, Blocker
 from ..core.model import Event, Host, Override, Record, value
-from .presence import Presence
+from .presence import Presence, outcome_of
 
 
 @value
@@ -113,6 +113,13 @@ class Participant:
     def over(self) -> bool:
         """Return whether the event is gone for this VM: now, or concluded earlier and not listed again."""
         return self.ok and (self.presence.gone or (not self.listed and self.record is not None and self.record.outcome is not None))
+
+    @property
+    def outcome(self) -> str | None:
+        """How the event ended for this VM, in the record or as this plan has it written there; None while it is not over."""
+        if self.record is None or not (self.record.outcome or self.over):
+            return None
+        return self.record.outcome or outcome_of(self.record, began=self.started or self.approved)
 
     @property
     def has_ended(self) -> bool:

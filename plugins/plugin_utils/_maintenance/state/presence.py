@@ -103,7 +103,7 @@ def _listed_since(record: Record, enabled_at: float | None) -> bool:
     return any(phase == "noticed" and at > enabled_at for phase, at in record.history)
 
 
-def outcome(record: Record, *, began: bool) -> str:
+def outcome_of(record: Record, *, began: bool) -> str:
     """Return the outcome of an event for a VM: C(began) if it was observed as started or was approved. Recovery treats all outcomes alike."""
     if began:
         return "completed"

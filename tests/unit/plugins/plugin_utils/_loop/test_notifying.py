@@ -281,9 +281,10 @@ def test_results() -> None:
 def test_no_event_id_passes_for_the_test_message() -> None:
     for event_id in ("test", "test test"):
         results: Any = {**notifying.nothing(), "results": {f"{event_id} noticed ops": ["failed", "timed out", NOW]}}
-        assert notifying.test_failures(results) == [] and len(notifying.remarks(results)) == 1
-    results = {**notifying.nothing(), "results": {"test test ops": ["failed", "timed out", NOW]}}
-    assert (notifying.test_failures(results), notifying.remarks(results)) == (["respond_notify_test: ops was not told: timed out"], [])
+        assert notifying.test_results(results) == ([], []) and len(notifying.remarks(results)) == 1
+    results = {**notifying.nothing(), "results": {"test test ops": ["failed", "timed out", NOW], "test test pager": ["delivered", "", NOW]}}
+    told, lost = ["respond_notify_test: the test message was delivered to pager."], ["respond_notify_test: ops was not told: timed out"]
+    assert (notifying.test_results(results), notifying.remarks(results)) == ((told, lost), [])
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,9 @@ def test_how_an_event_ended_is_the_word_of_each_vm(liar: str, victim: str) -> No
     known = ["noticed ops", "approved ops", "started ops"]
     found = planned(of(liar, "gone", EVERY_WORD, **{**over, "outcome": "cancelled"}), of(victim, "gone", known, outcome="completed", **over))
     assert [text for text in texts(found) if text.startswith(f"{victim}: the reboot is over (completed)")]
+    # In the very plan that writes the outcome down.
+    now = planned(of(victim, "started", known, **{**over, "missing_since": at(-400)}))
+    assert texts(now)[0].startswith(f"{victim}: the reboot is over (completed); being put back")
 
 
 @pytest.mark.parametrize(("liar", "victim"), ORDERS)
