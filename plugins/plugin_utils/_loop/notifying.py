@@ -200,8 +200,8 @@ def _events(events: set[str]) -> str:
     return f"event {next(iter(events))}" if len(events) == 1 else f"{len(events)} events"
 
 
-OF_EVENT = ("event_id", "event_type", "not_before", "reason", "next")
-FIELDS = ("text", "phase", "hosts", *OF_EVENT)
+OF_EVENT = ("not_before", "reason", "next")
+FIELDS = ("text", "phase", "hosts", "event_id", "event_type", *OF_EVENT)
 
 
 def refuse_misspelt(template: str) -> None:
@@ -216,6 +216,7 @@ def filled(template: str, entry: Values, word: str, default: str) -> str:
     hosts = list(map(str, entry.get("hosts") or ()))
     about = {"text": default, "phase": word, "hosts": sentences.plain(", ".join(hosts), hosts)}
     about |= {key: sentences.plain(str(entry.get(key) or ""), hosts) for key in OF_EVENT}
+    about |= {"event_id": sentences.identifier(str(entry.get("event_id") or "")), "event_type": sentences.kind_of(str(entry.get("event_type") or ""))}
     return re.sub(r"\{(\w+)\}", lambda found: about.get(found[1], found[0]), template) or default
 
 

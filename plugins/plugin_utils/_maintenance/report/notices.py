@@ -26,12 +26,13 @@ LONGEST_REASON = 100
 MOST_LINES = 12
 IMPACTS = {"Reboot": "rebooted", "Redeploy": "moved to another host", "Freeze": "paused", "Preempt": "evicted (Spot)", "Terminate": "deleted"}
 NAMES = {"Reboot": "reboot", "Redeploy": "redeployment", "Freeze": "pause", "Preempt": "eviction", "Terminate": "deletion"}
-# Nothing that an event says becomes a mention, a link or a tag in a chat.
-PLAIN = str.maketrans({"<": "(", ">": ")", "`": "'", "*": "", "|": "/", "[": "(", "]": ")"})
-# Signs of other scripts that a browser takes for a dot or an @.
-PLAIN |= {**dict.fromkeys(map(ord, "@\ufe6b\uff20"), "(at)"), **dict.fromkeys(map(ord, "\u2024\u3002\ufe52\uff0e\uff61"), "(.)")}
+UNKNOWN = "event of a type unknown here"
+# Nothing that an event says becomes a mention, a link, a tag or an entity in a chat. Beside letters and digits of any script these signs stay; what
+# stands for another is put in its place before links are looked for, and any other sign is a space, so that nothing grows together.
+STAYS = frozenset(" .,:;'(){}/+-_=%!?$")
+PLAIN = {**dict(zip('<>[]`"|\\&', "()()''//+")), **dict.fromkeys("@\ufe6b\uff20", "(at)"), **dict.fromkeys("\u2024\u3002\ufe52\uff0e\uff61", "(.)")}
 # What a chat or a mail makes a link of: an address with a scheme, or what looks like the name of a site. Names of units and files are none.
-SCHEME = re.compile(r"(?<=\w):(?=//)|(?<=mailto):", re.IGNORECASE)
+SLASHES, SCHEME = re.compile("/(?=/)"), re.compile(r"(?<=mailto):|(?<=\btel):|(?<=\bsms):|(?<=\bsip):", re.IGNORECASE)
 SITE = re.compile(r"[\w-]+(?:\.[\w-]+)*\.(?!(?:conf|json|log|service|sock|socket|timer|yml)\b)[^\W\d_][\w-]+")
 HEADINGS = {
     "noticed": "announced",
@@ -62,7 +63,7 @@ def message(entry: Values, words: Mapping[str, Sequence[str]], now: float) -> st
     """Return the sentence for the last of these phases of one event, with the event and the phases at its end."""
     its = about(entry, words)
     named = ", ".join(word for word in WORDS if word in words)
-    return f"{plain(_sentence(its, main(words), now), [*_vms(entry), *its['hosts']])} [event {plain(short_id(str(entry['event_id'])))}: {named}]"
+    return f"{plain(_sentence(its, main(words), now), [*entry['hosts'], *its['hosts']])} [event {identifier(short_id(str(entry['event_id'])))}: {named}]"
 
 
 def digest(changes: Sequence[tuple[Values, Mapping[str, Sequence[str]]]], now: float) -> str:
@@ -74,11 +75,12 @@ def digest(changes: Sequence[tuple[Values, Mapping[str, Sequence[str]]]], now: f
     lines: list[tuple[str, list[str]]] = []
     for (word, kind), entries in sorted(found.items(), key=lambda one: (WORDS.index(one[0][0]), -len(one[1]))):
         vms = list(dict.fromkeys(str(vm) for entry in entries for vm in _vms(entry)))
+        known = [str(vm) for entry in entries for vm in entry["hosts"]]
         first = min(
             (str(entry["not_before"]) for entry in entries if entry["not_before"] and word in ("noticed", "held", "held_late", "drained")), default=None
         )
         times = f", from {_time(first, now)}" if first else ""
-        lines.append((plain(f"{_number(entries)} {_name(kind)} events {HEADINGS.get(word, word)}{times}: {some(vms, SHOWN)}", vms), vms))
+        lines.append((plain(f"{_number(entries)} {_name(kind)} events {HEADINGS.get(word, word)}{times}: {some(vms, SHOWN)}", known), vms))
     counts = Counter(word for word, _kind in found)
     left = [f"and {len(lines) - MOST_LINES} more lines; see playbook status"] if len(lines) > MOST_LINES else []
     kept = [line for line, _vms in in_turn(lines, lambda line: line[1], MOST_LINES)]
@@ -95,7 +97,7 @@ def _sentence(entry: Values, word: str, now: float) -> str:
     be = "is" if len(_vms(entry)) == 1 else "are"
     at = _at(entry["not_before"], now)
     if word == "noticed":
-        impact = IMPACTS.get(kind, f"hit by {kind}") + _seconds(entry)
+        impact = IMPACTS.get(kind, f"hit by an {UNKNOWN}") + _seconds(entry)
         return f"{vms} will be {impact} by Azure{at}; {_next(entry)}"
     if word == "given_up":
         return f"{vms}: draining for the {_name(kind)}{at} failed for good: {reason}. Next: {entry['next']}"
@@ -140,7 +142,7 @@ def _vms(entry: Values) -> list[str]:
 
 
 def _name(kind: str) -> str:
-    return NAMES.get(kind, kind)
+    return NAMES.get(kind, UNKNOWN)
 
 
 def _seconds(entry: Values) -> str:
@@ -161,5 +163,15 @@ def _time(value: Any, now: float) -> str:
 def plain(text: str, names: Sequence[str] = ()) -> str:
     """Return a short text of which no chat and no mail makes a mention, a link or a tag. Names of VMs, which may be those of sites, stay."""
     known = set(names)
-    found = SITE.sub(lambda site: site[0] if site[0] in known else site[0].replace(".", "(.)"), SCHEME.sub("(:)", printable(text, LONGEST)))
-    return found.translate(PLAIN)
+    signs = "".join(PLAIN.get(sign, sign if sign.isalnum() or sign in STAYS else " ") for sign in printable(text, LONGEST))
+    return SITE.sub(lambda site: site[0] if site[0] in known else site[0].replace(".", "(.)"), SCHEME.sub("(:)", SLASHES.sub("/ ", " ".join(signs.split()))))
+
+
+def identifier(text: str) -> str:
+    """Return an id: Azure's are letters, digits and hyphens, which make no link."""
+    return re.sub(r"[^A-Za-z0-9-]", " ", printable(text, LONGEST))
+
+
+def kind_of(text: str) -> str:
+    """Return a type of events that is known, or that it is not."""
+    return text if text in NAMES else UNKNOWN

@@ -9,6 +9,9 @@ import re
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+from linkify_it import LinkifyIt
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._controller import notifier
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
@@ -127,7 +130,7 @@ def test_a_vm_with_hundreds_of_events_takes_no_line_of_a_digest() -> None:
 def test_no_mention_or_tag_reaches_a_chat() -> None:
     hostile = event(event_type="<!channel> @here `x`\n*b*")
     (text,) = texts(plan(vm("vm1", [hostile], []), **TARGETS))["ops"]
-    assert not set("<>@`*\n") & set(text), text
+    assert not set("<>@`*\n") & set(text) and "an event of a type unknown here" in text, text
 
 
 @pytest.mark.parametrize("odd", ["E1 ", " e1", "E1\u00a0", "E1\n"])
@@ -152,6 +155,9 @@ LURES = (
     "@everyone @here <!channel> <@U1> @all",
     "`x` *b* | t |",
     "\u0435vil.\u0440\u0444",
+    "https*://evil*.example*.com",
+    "https&#58;//evil&#46;com &commat;here",
+    "//203.0.113.7/x tel:+4930 \\\\evil.com\\x",
     "evil\u3002com evil\uff0ecom evil\uff61com evil\u2024com \uff20here",
 )
 
@@ -169,8 +175,20 @@ def test_no_field_of_an_event_becomes_a_link_or_a_mention(lure: str) -> None:
     made += [notifying.filled("{text} {reason} {event_id} {event_type} {next} {not_before} {hosts}", entry, "held", "") for _one in "1"]
     for text in made:
         text = re.sub(r" \[event ([^\[\]]*)\]$", r" \1", text)
-        assert not set("<>@`*|[]\u2024\u3002\uff0e\uff61\uff20") & set(text), text
+        assert not set("<>@`*|[]&#\u2024\u3002\uff0e\uff61\uff20") & set(text), text
         assert not re.search(r"://|\w\.[^\W\d_]{2}|mailto:", text.replace(web1, "web1")), text
+
+
+SIGNS = ["https", "ftp", ":", "//", "/", ".", "com", "evil", "www", "mailto:", "@", "&#58;", "&", "#", ";", "*", "\\", "`", "<", ">", "|", "[", "]", "(", ")"]
+SIGNS += [" ", "ru", "\u3002", "\uff0e", "\u200b", "\uff1a", "_", "-", "~", "tel:", "\u0440\u0444", "1.2.3.4", "%", "=", ".json"]
+
+
+@settings(max_examples=500, deadline=None)
+@given(some.lists(some.one_of(some.sampled_from(SIGNS), some.text(max_size=2)), max_size=14).map("".join))
+def test_what_is_cleaned_has_no_link_and_stays_clean(text: str) -> None:
+    clean = sentences.plain(text)
+    assert sentences.plain(clean) == clean[: sentences.LONGEST]
+    assert LinkifyIt().match(clean) is None, clean
 
 
 def test_names_of_vms_units_and_times_stay_as_they_are() -> None:
