@@ -49,6 +49,8 @@ def wrong_report(variables: Values, template: Callable[[Any], Any]) -> str | Non
     found = _wrong_types(options, variables, template)
     if not path and (host or any(one not in (None, {}) for one in more)):
         found.append("nothing would be archived: report_archive_host, report_archive_become and report_archive_limits need report_archive_path")
+    if path == "":
+        found.append("report_archive_path is empty, so nothing would be archived: give a whole path, or leave it out")
     if path and not str(path).startswith(("/", "~")):
         found.append(f"report_archive_path must be a whole path such as /srv/maintenance-archive, and is {path!r}")
     if path and host not in (None, "", "localhost") and host not in variables["hostvars"]:

@@ -39,6 +39,7 @@ def begin(variables: dict[str, Any], **arguments: Any) -> dict[str, Any]:
         ({"report_archive_host": "bastion"}, "nothing would be archived: "),
         ({"report_archive_limits": {"days": 3}}, "nothing would be archived: "),
         ({"report_archive_path": "/srv/archive", "report_archive_host": "basiton"}, "report_archive_host: the inventory has no host basiton"),
+        ({"report_archive_path": ""}, "report_archive_path is empty, so nothing would be archived: give a whole path, or leave it out"),
         ({"report_archive_path": "srv/archive"}, "report_archive_path must be a whole path such as /srv/maintenance-archive, and is 'srv/archive'"),
     ],
 )

@@ -99,7 +99,8 @@ def test_a_secret_in_a_query_arrives_as_it_is_and_a_redirect_delivers_nothing(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, receiver: t.Any, path: str, found: tuple[str, str]
 ) -> None:
     monkeypatch.setenv("NOTIFY_KEY", SECRET)
-    url = notifier.resolve(f"json://127.0.0.1:{receiver.server_port}/{path}/{{env:NOTIFY_KEY}}?+X-Key={{env:NOTIFY_KEY}}", notify_targets.WHOLE, notify_targets.PART)
+    given = f"json://127.0.0.1:{receiver.server_port}/{path}/{{env:NOTIFY_KEY}}?+X-Key={{env:NOTIFY_KEY}}"
+    url = notifier.resolve(given, notify_targets.WHOLE, notify_targets.PART)
     message = {"title": "t", "text": "hello", "type": "info"}
     sent = notifier.hand_over([notifier.Order(name="ops", url=url, messages=[message])], {"ops": [["one"]]}, str(tmp_path), 20.0)
     while not (results := notifier.results(sent, time.time())):
