@@ -11,7 +11,7 @@ from ..module_utils._scheduled_events.lease.lease_time import LIMITS
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core.plain_values import mapping
 from ..plugin_utils._maintenance.config.timing import wrong_leases
-from ..plugin_utils._settings import play_keywords
+from ..plugin_utils._settings import near_misses, play_keywords
 from ..plugin_utils._settings.facts import why_refused, why_refused_extra
 from ..plugin_utils._settings.option_types import wrong_options
 from ..plugin_utils._settings.renamed import refused_variables
@@ -49,6 +49,9 @@ class ActionModule(OnController):
         return wrong or (None if is_alone else play_keywords.refused(self._task, asked_check_mode=variables.get("ansible_check_mode")))
 
     def _wrong_options(self, role: str, variables: Values) -> str | None:
+        # Extra variables are typed for this very run: one that has no effect would leave an upgrade without its gate, or with another one.
+        if misspelt := near_misses.warnings(load_extra_vars(self._loader), (f"{role}_",)):
+            return " ".join(misspelt)
         if wrong := wrong_options(role, variables, self._templar.template):
             return wrong
         return wrong_leases({name: self._templar.template(variables.get(name)) for name in LEASES.get(role, ())}, variables, self._templar.template)

@@ -102,6 +102,13 @@ def test_options_of_a_role_are_checked_as_core_does(role: str, variables: dict[s
     assert len(found["msg"]) < 500
 
 
+@pytest.mark.parametrize(("extra", "right"), [({"gate_wait_second": 0}, "gate_wait_seconds"), ({"upgrade_wait": 1, "gate_window": 2, "mine": 3}, "")])
+def test_a_misspelt_extra_variable_of_a_role_is_red(monkeypatch: pytest.MonkeyPatch, extra: dict[str, Any], right: str) -> None:
+    monkeypatch.setattr(f"{PLUGINS}.action.check_settings.load_extra_vars", lambda _loader: extra)
+    found = run("check_settings", options_of=["gate"])
+    assert found.get("failed", False) is bool(right) and f"Did you mean {right}?" * bool(right) in found.get("msg", "")
+
+
 @pytest.mark.parametrize("role", facts.ROLES)
 def test_defaults_and_what_is_not_set_are_right(role: str) -> None:
     folder = pathlib.Path(facts.__file__).resolve().parents[3] / "roles" / role

@@ -115,6 +115,13 @@ def test_what_was_probably_meant_is_suggested(entry: dict[str, Any], words: str)
     assert words in problems(entry)[0]
 
 
+def test_a_user_without_a_password_is_named() -> None:
+    known = {"method": "silence", "value": "web1", "username": "me"}
+    assert problems({**known, "password_file": "/etc/secret"}) == []
+    (said,) = problems(known)
+    assert said == "drain_methods, entry 1 (silence): username has no effect without password_file, the file with its password on the VM."
+
+
 def test_a_method_of_ones_own_is_suggested_too(tmp_path: pathlib.Path) -> None:
     (tmp_path / "f5_pool").mkdir()
     (tmp_path / "f5_pool" / "check.yml").write_text("---")
