@@ -9,7 +9,7 @@ import signal
 import time
 import typing as t
 
-from ansible.errors import AnsibleActionFail, AnsibleActionSkip, AnsibleConnectionFailure, AnsibleError
+from ansible.errors import AnsibleAction, AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action.normal import ActionModule as NormalAction
 from ansible.utils.display import Display
 from ansible.utils.unsafe_proxy import wrap_var
@@ -59,7 +59,7 @@ class CheckedAction(NormalAction):
         try:
             with bounded(limits.BYTES, limits.MEMORY) as self._bound:
                 return t.cast("Result", run())
-        except (AnsibleActionFail, AnsibleActionSkip):
+        except AnsibleAction:  # failed, or skipped
             raise
         except AnsibleError as error:
             kind = AnsibleConnectionFailure if isinstance(error, AnsibleConnectionFailure) else AnsibleError
