@@ -238,9 +238,11 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
     everyone = observations.unpack(state["resting"], state["observations"])
     plan, start_gate = _plan(everyone, _as_it_is_now(state), state["start_gate"], ask, now)
     plan = _with_sharing(plan, state["sharing"])
-    looks = state["looks"] + 1 if plan["requeue"]["meets_in"] is not None else 0 if state["request"]["wait"] else state["looks"]
+    # A lease that a VM makes up again and again is one meeting: it must not use up the iterations of the others.
+    meets, met = plan["requeue"]["meets_in"] is not None, plan["requeue"]["met"]
+    looks = state["looks"] + 1 if meets else 0 if state["request"]["wait"] and not met else state["looks"]
     # Who has released may find the VMs free at once.
-    moved = state["moved"] or state["plan"]["requeue"]["meets_in"] is not None
+    moved = state["moved"] or (not meets and state["plan"]["requeue"]["meets_in"] is not None)
     state = {**state, "plan": plan, "planned_at": now, "start_gate": start_gate, "looks": looks, "moved": moved}
     if state["sharing"] and not _reachable(state):
         return _end(state)
@@ -471,11 +473,13 @@ def _end(state: State) -> State:
 
 
 def _not_back(state: State) -> list[str]:
-    """Return which VMs are not back at the end of a pass whose time to wait for them is over."""
+    """Return which VMs are not back at the end of a pass whose time to wait for them is over, or whose iterations are."""
     request = state["request"]
-    if not request["wait"] or request["check_mode"] or _left(state, state["planned_at"]) > 0:
+    used_up = state["number"] >= MOST_ITERATIONS
+    if not request["wait"] or request["check_mode"] or (_left(state, state["planned_at"]) > 0 and not used_up):
         return []
-    over = f"not back after respond_wait_timeout ({request['wait_timeout']:.0f} s); run respond again, or let the schedule do so"
+    after = f"after {MOST_ITERATIONS} iterations, which is all that one run has" if used_up else f"after respond_wait_timeout ({request['wait_timeout']:.0f} s)"
+    over = f"not back {after}; run respond again, or let the schedule do so"
     return grouped((str(one["host"]), [f"{one['phase']} for event {one['event_id']}, {over}"]) for one in state["plan"]["not_back"])
 
 

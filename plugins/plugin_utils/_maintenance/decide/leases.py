@@ -47,7 +47,9 @@ class Leases:
     """Leases that this plan acquires: host and digest."""
     actions: list[AcquireLease | ReleaseLease] = field(default_factory=list)
     meets_in: float | None = None
-    """Seconds until a run that has met another one looks again; None if it has met none."""
+    """Seconds until a run that has met another one looks again; None if it has met none, or has looked often enough."""
+    met: bool = False
+    """Whether it has met another run."""
 
 
 def read(hosts: Iterable[Host], settings: Settings, now: float) -> Leases:
@@ -98,7 +100,10 @@ def meet(board: Leases, event_id: str, names: Iterable[str], others: Iterable[st
     run, digest = board.settings.run, event_digest(event_id)
     met = [(lease.kind, lease.run) for name in others for lease in board.others.get(name, ()) if not lease.expired]
     own = [(name, digest) for name in names if digest in board.own.get(name, {})]
-    if not met or not (own or run.looks) or run.looks >= MOST_LOOKS:
+    if not met or not (own or run.looks):
+        return
+    board.met = True
+    if run.looks >= MOST_LOOKS:
         return
     keeps = bool(own) and (run.kind, run.id) < min(met)
     board.kept.update(own if keeps else ())
