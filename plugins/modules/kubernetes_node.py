@@ -82,7 +82,7 @@ from urllib.parse import quote
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._scheduled_events.core.printable_text import printable
+from ..module_utils._scheduled_events.core.printable_text import printable, shortened
 from ..module_utils._scheduled_events.core.types import Data, Values
 
 MISSING = ""
@@ -171,7 +171,7 @@ def error_of(error: Exception, seconds: float) -> ClusterError:
         return error
     if isinstance(error, ApiException) and error.status:
         message, reason, cause = status_of(error.body)
-        return ClusterError(int(error.status), message or str(error.reason), reason, cause)
+        return ClusterError(int(error.status), shortened(message or str(error.reason), LONGEST_MESSAGE), reason, cause)
     # The last try says why; the error around it has its address.
     last, pool = getattr(error, "reason", None) or error, getattr(error, "pool", None)
     where = f"{pool.host}:{pool.port}" if pool else "it"

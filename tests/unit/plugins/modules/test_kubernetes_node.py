@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import signal
 import time
 from typing import Any
@@ -183,6 +184,14 @@ def test_a_token_that_no_header_can_have_is_not_told(monkeypatch: pytest.MonkeyP
     told = str(module.error_of(ValueError(words), 10.0))
     assert "line end" in told and "s3cret" not in told and "czNj" not in told
     assert "KeyError: 'x'" in str(module.error_of(KeyError("x"), 10.0))
+
+
+def test_words_of_an_api_server_are_as_long_as_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Refused(Exception):
+        status, reason, body = 403, "Forbidden", json.dumps({"message": "x" * 5000})
+
+    monkeypatch.setattr(module, "ApiException", Refused, raising=False)
+    assert len(str(module.error_of(Refused(), 10.0))) < 400
 
 
 def test_no_redirect_leads_the_controller_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
