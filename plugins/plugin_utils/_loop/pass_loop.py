@@ -7,8 +7,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
+from ...module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
 from ...module_utils._scheduled_events.core.types import Data, Values
 from .._core import plain_values
+from .._core.shares import few_of_each
 from .._core.short_forms import grouped
 from .._core.wrong_input import WrongInput
 from .._drain.orders.vm_actions import Taken
@@ -29,6 +31,8 @@ MOST_TAKEN = 40
 # Actions that are due and change nothing, perhaps on a full disk, are retried after so many seconds.
 RETRY_SECONDS = 15.0
 DRAINED = "drained"
+# Events of one VM that is not back, in the reasons of a run that fails.
+NOT_BACK_OF_ONE_VM = 3
 SHORTEST_PAUSE = 1.0
 # After so many successive plans a pass waits once: a VM that makes progress up must not prevent every pause.
 MOST_IN_A_ROW = 20
@@ -480,7 +484,8 @@ def _not_back(state: State) -> list[str]:
         return []
     after = f"after {MOST_ITERATIONS} iterations, which is all that one run has" if used_up else f"after respond_wait_timeout ({request['wait_timeout']:.0f} s)"
     over = f"not back {after}; run respond again, or let the schedule do so"
-    return grouped((str(one["host"]), [f"{one['phase']} for event {one['event_id']}, {over}"]) for one in state["plan"]["not_back"])
+    few, _left_out = few_of_each(state["plan"]["not_back"], lambda one: [str(one["host"])], NOT_BACK_OF_ONE_VM)
+    return grouped((str(one["host"]), [f"{one['phase']} for event {printable(one['event_id'], LONGEST_NAME)}, {over}"]) for one in few)
 
 
 def done_by(state: State) -> dict[str, int]:

@@ -204,3 +204,14 @@ def test_a_run_whose_time_to_wait_is_over_is_red_for_what_is_not_back(tmp_path: 
     play(site, [run])
     told = "vm1: approved for event E0, not back after respond_wait_timeout (60 s); run respond again, or let the schedule do so"
     assert run.state["plan"]["fails"] == ([told] if red else [])
+
+
+def test_what_is_not_back_is_told_in_few_lines_without_controls(tmp_path: pathlib.Path) -> None:
+    """The ids are those of a VM's own document, and it may list hundreds of events."""
+    events = [event(f"\x1b[31mE{number}\nok: [vm2]" + "x" * 500, ("vm1",), due=3000) for number in range(20)] + [event("E1", ("vm2",), due=3000)]
+    site = Site(tmp_path, NAMES[:2], events)
+    run = Running(site, "run00first", random.Random(1), wait=True, wait_timeout=60.0)
+    play(site, [run])
+    told = run.state["plan"]["fails"]
+    assert sum(line.startswith("vm1: ") for line in told) == 3 and sum(line.startswith("vm2: ") for line in told) == 1
+    assert all(line.isprintable() and len(line) < 300 for line in told)
