@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import pathlib
 import time
 import typing as t
@@ -92,3 +93,24 @@ def test_the_event_source_instead_of_a_watcher(make_rulebook: Make, tmp_path: pa
     while "endpoint failing" not in rulebook.text():
         assert time.monotonic() < end, rulebook.text()[-3000:]
         time.sleep(0.5)
+
+
+def test_of_two_events_at_once_neither_run_ends_having_done_nothing(make_rulebook: Make, tmp_path: pathlib.Path) -> None:
+    """They meet: one VM alone may be out, and the runs start in the same moment."""
+    lab = Lab(tmp_path, ["web1", "web2", "web3"])
+    lab.all["respond_capacity"] = [{"name": "web", "members": lab.vms, "max_unavailable": 1}]
+    # Longer than an iteration on the busiest machine.
+    lab.all["respond_timing"]["lease_seconds"] = 120
+    rulebook = make_rulebook(lab)
+    rulebook.start()
+    told = {lab.simulator.event("Reboot", [vm], notice=72000, started_seconds=60, duration_in_seconds=60).lower(): vm for vm in ("web1", "web2")}
+    began = time.time()
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(lambda one: rulebook.send(message(*one)), told.items())) == [200, 200]
+    runs = rulebook.until_runs(2, 120)
+    print(f"both are over {runs[-1].ended - began:.1f} s after the messages, the second run began {runs[1].began - runs[0].began:.1f} s after the first")
+    # Each run may act on its own event alone.
+    assert sorted(run.event_id for run in runs) == sorted(told) and max(run.began for run in runs) < min(run.ended for run in runs)
+    assert [lab.phases(vm)[-1] for vm in ("web1", "web2")] == ["recovered", "recovered"]
+    assert all("drained" in lab.phases(vm) for vm in told.values())
+    assert sorted(event for event in told for entry in lab.simulator.approvals() if event.upper() in entry["body"].upper()) == sorted(told)
