@@ -73,7 +73,8 @@ def test_two_runs_at_once_do_everything_once_and_never_take_two_of_a_group(make_
     ("events", "room", "drained"),
     [
         ([VMS[:2]], 3, [VMS[:2]]),
-        ([VMS[:2], VMS[1:]], 3, [VMS[:2], VMS[1:], VMS]),
+        # A drain is of an event: web2's begins again for the second one.
+        ([VMS[:2], VMS[1:]], 3, [VMS[:2], VMS[1:], [*VMS[:2], *VMS[1:]]]),
         ([VMS[:1], VMS[1:2]], 1, [VMS[:1], VMS[1:2]]),
     ],
     ids=["the same VMs", "events that overlap", "the last place of a group"],
@@ -92,7 +93,8 @@ def test_of_two_runs_that_start_in_the_same_second_and_do_not_wait_one_acts(
         assert code == 0, output[-5000:]
     stopped = re.findall(r"stopped (\w+)", log.read_text())
     assert sorted(stopped) in drained, "both gave way, or one drained what the other had"
-    assert len(lab.simulator.approvals()) == (2 if len(stopped) == 3 else 1)
+    assert sorted(stopped[: len(events[0])]) in events, "the events mingle"
+    assert len(lab.simulator.approvals()) == len(stopped) // len(events[0])
     assert [lab.leases(vm) for vm in VMS] == [[], [], []]
 
 
@@ -130,7 +132,7 @@ def test_a_vm_that_another_run_has_leased_is_left_to_it(make_lab: Make) -> None:
     output = lab.play("maintenance.azure.gate", gate_hosts="web2", gate_run="other0run", gate_action="release")
     assert "web2: released the lease of run other0run." in output and lab.leases("web2") == []
     lab.respond()
-    assert sorted(log.read_text().split()) == ["stopped", "stopped", "web1", "web2"] and len(lab.simulator.approvals()) == 1
+    assert sorted(re.findall(r"stopped (\w+)", log.read_text())) == ["web1", "web2"] and len(lab.simulator.approvals()) == 1
 
 
 def test_what_a_dead_run_had_leased_is_taken_over_when_its_time_is_over(make_lab: Make) -> None:
