@@ -73,6 +73,7 @@ pods:
 
 import contextlib
 import json
+import re
 import signal
 import sys
 import time
@@ -81,7 +82,7 @@ from urllib.parse import quote
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._scheduled_events.core.printable_text import printable
+from ..module_utils._scheduled_events.core.printable_text import printable, shortened
 from ..module_utils._scheduled_events.core.types import Data, Values
 
 MISSING = ""
@@ -93,6 +94,7 @@ try:
     from kubernetes.client.exceptions import ApiException
     from urllib3.exceptions import HTTPError, NewConnectionError, SSLError
     from urllib3.exceptions import TimeoutError as HTTPTimeout
+    from urllib3.util import Retry
 except ImportError:
     MISSING = f"the Python of the controller has no package kubernetes. To install it: {sys.executable} -m pip install 'kubernetes>=24.2'"
 
@@ -109,9 +111,11 @@ LONGEST_ANSWER = 16 * 1024 * 1024
 EVICTIONS_WITHIN, TRIED_WITHIN = 20.0, 5.0
 # Seconds that a run takes at most, however slowly an API server answers: the controller has other VMs to serve.
 WITHIN = 30.0
-# How often a change is tried that somebody else's change has overtaken.
+# How often a change is tried that somebody else's change has overtaken, and a request that meets no connection, as the client does by itself.
 TRIES = 3
 LONGEST_MESSAGE = 300
+# What Python quotes of a header that it refuses.
+SECRET = re.compile(r"\b(Bearer|Basic)\b")
 Json = Data
 
 
@@ -167,7 +171,7 @@ def error_of(error: Exception, seconds: float) -> ClusterError:
         return error
     if isinstance(error, ApiException) and error.status:
         message, reason, cause = status_of(error.body)
-        return ClusterError(int(error.status), message or str(error.reason), reason, cause)
+        return ClusterError(int(error.status), shortened(message or str(error.reason), LONGEST_MESSAGE), reason, cause)
     # The last try says why; the error around it has its address.
     last, pool = getattr(error, "reason", None) or error, getattr(error, "pool", None)
     where = f"{pool.host}:{pool.port}" if pool else "it"
@@ -180,6 +184,8 @@ def error_of(error: Exception, seconds: float) -> ClusterError:
     if isinstance(last, (Late, HTTPTimeout)):
         return ClusterError(0, f"no answer within {seconds:g} s. See whether it is overloaded, or a firewall lies between")
     words = str(last).strip().partition("\n")[0]
+    if SECRET.search(words):
+        return ClusterError(0, "the token of its user cannot be sent: it has a line end, or a character that no header may have. Give it without")
     return ClusterError(0, f"{type(last).__name__}: {words}"[:LONGEST_MESSAGE])
 
 
@@ -361,6 +367,8 @@ def main() -> None:
     options, cluster, until = module.params, None, time.monotonic() + WITHIN
     if MISSING:
         module.fail_json(msg=MISSING)
+    # Only the address of the settings is asked: a redirect would bring the controller to ask, or to change, whatever the other side names.
+    Retry.DEFAULT = Retry(TRIES, redirect=False)
     try:
         # It asks what the server has, too.
         with at_most(options["timeout"]):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import pathlib
 import time
 import typing as t
@@ -92,3 +93,27 @@ def test_the_event_source_instead_of_a_watcher(make_rulebook: Make, tmp_path: pa
     while "endpoint failing" not in rulebook.text():
         assert time.monotonic() < end, rulebook.text()[-3000:]
         time.sleep(0.5)
+
+
+def test_of_two_events_at_once_neither_run_ends_having_done_nothing(make_rulebook: Make, tmp_path: pathlib.Path) -> None:
+    """Their runs meet on web2, in the same moment."""
+    lab = Lab(tmp_path, ["web1", "web2", "web3"])
+    lab.all["respond_capacity"] = [{"name": "web", "members": lab.vms, "max_unavailable": 3}]
+    # Longer than an iteration on the busiest machine.
+    lab.all["respond_timing"]["lease_seconds"] = 120
+    rulebook = make_rulebook(lab)
+    rulebook.start()
+    listed = [["web1", "web2"], ["web2", "web3"]]
+    told = {lab.simulator.event("Reboot", vms, notice=72000, started_seconds=60, duration_in_seconds=60).lower(): vms for vms in listed}
+    began = time.time()
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        sent = [pool.submit(rulebook.send, message(event_id, vms[0], resources=vms)) for event_id, vms in told.items()]
+    assert [one.result() for one in sent] == [200, 200]
+    runs = rulebook.until_runs(2, 120)
+    print(f"both are over {max(run.ended for run in runs) - began:.1f} s after the messages")
+    # A run acts on its own event alone.
+    assert sorted(run.event_id for run in runs) == sorted(told) and max(run.began for run in runs) < min(run.ended for run in runs)
+    records = [record for vm in lab.vms for record in lab.records(vm)]
+    assert [record["phase"] for record in records] == ["recovered"] * 4
+    assert all("drained" in [entry["phase"] for entry in record["history"]] for record in records)
+    assert sorted(event_id for event_id in told for entry in lab.simulator.approvals() if event_id in entry["body"].lower()) == sorted(told)

@@ -31,7 +31,7 @@ def test_the_example_inventory_goes_through_a_reboot_on_simulated_vms(tmp_path: 
     begin, announce = ("\n".join(line for line in block.splitlines() if not line.startswith("ansible-playbook")) for block in (begin, announce))
     script = f"set -e\ncollection={ROOT}\n{copy}\ntrap '{end}' EXIT\n{begin}\n{announce}\n{WAITS} -e ansible_python_interpreter={warm.python()}"
     program, libraries = find_haproxy()
-    environment = {**os.environ, "ANSIBLE_STDOUT_CALLBACK": "maintenance.azure.maintenance_progress", "ANSIBLE_NOCOLOR": "1", **libraries}
+    environment = {**os.environ, "HOME": str(tmp_path), "ANSIBLE_STDOUT_CALLBACK": "maintenance.azure.maintenance_progress", "ANSIBLE_NOCOLOR": "1"} | libraries
     environment["PATH"] += f":{pathlib.Path(program).parent}"
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

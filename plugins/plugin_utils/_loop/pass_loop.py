@@ -7,8 +7,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
+from ...module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
 from ...module_utils._scheduled_events.core.types import Data, Values
 from .._core import plain_values
+from .._core.shares import few_of_each
 from .._core.short_forms import grouped
 from .._core.wrong_input import WrongInput
 from .._drain.orders.vm_actions import Taken
@@ -29,6 +31,8 @@ MOST_TAKEN = 40
 # Actions that are due and change nothing, perhaps on a full disk, are retried after so many seconds.
 RETRY_SECONDS = 15.0
 DRAINED = "drained"
+# Events of one VM that is not back, in the reasons of a run that fails.
+NOT_BACK_OF_ONE_VM = 3
 SHORTEST_PAUSE = 1.0
 # After so many successive plans a pass waits once: a VM that makes progress up must not prevent every pause.
 MOST_IN_A_ROW = 20
@@ -238,9 +242,11 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
     everyone = observations.unpack(state["resting"], state["observations"])
     plan, start_gate = _plan(everyone, _as_it_is_now(state), state["start_gate"], ask, now)
     plan = _with_sharing(plan, state["sharing"])
-    looks = state["looks"] + 1 if plan["requeue"]["meets_in"] is not None else 0 if state["request"]["wait"] else state["looks"]
+    # A lease that a VM makes up again and again is one meeting: it must not use up the iterations of the others.
+    meets, met = plan["requeue"]["meets_in"] is not None, plan["requeue"]["met"]
+    looks = state["looks"] + 1 if meets else 0 if state["request"]["wait"] and not met else state["looks"]
     # Who has released may find the VMs free at once.
-    moved = state["moved"] or state["plan"]["requeue"]["meets_in"] is not None
+    moved = state["moved"] or (not meets and state["plan"]["requeue"]["meets_in"] is not None)
     state = {**state, "plan": plan, "planned_at": now, "start_gate": start_gate, "looks": looks, "moved": moved}
     if state["sharing"] and not _reachable(state):
         return _end(state)
@@ -471,12 +477,15 @@ def _end(state: State) -> State:
 
 
 def _not_back(state: State) -> list[str]:
-    """Return which VMs are not back at the end of a pass whose time to wait for them is over."""
+    """Return which VMs are not back at the end of a pass whose time to wait for them is over, or whose iterations are."""
     request = state["request"]
-    if not request["wait"] or request["check_mode"] or _left(state, state["planned_at"]) > 0:
+    used_up = state["number"] >= MOST_ITERATIONS
+    if not request["wait"] or request["check_mode"] or (_left(state, state["planned_at"]) > 0 and not used_up):
         return []
-    over = f"not back after respond_wait_timeout ({request['wait_timeout']:.0f} s); run respond again, or let the schedule do so"
-    return grouped((str(one["host"]), [f"{one['phase']} for event {one['event_id']}, {over}"]) for one in state["plan"]["not_back"])
+    after = f"after {MOST_ITERATIONS} iterations, which is all that one run has" if used_up else f"after respond_wait_timeout ({request['wait_timeout']:.0f} s)"
+    over = f"not back {after}; run respond again, or let the schedule do so"
+    few, _left_out = few_of_each(state["plan"]["not_back"], lambda one: [str(one["host"])], NOT_BACK_OF_ONE_VM)
+    return grouped((str(one["host"]), [f"{one['phase']} for event {printable(one['event_id'], LONGEST_NAME)}, {over}"]) for one in few)
 
 
 def done_by(state: State) -> dict[str, int]:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import typing as t
 
 import pytest
@@ -99,3 +100,10 @@ def test_the_rehearsal_s_hosts_share_nothing_and_need_no_root() -> None:
         assert all("{{ inventory_hostname }}" in method["path"] for method in variables["drain_methods"])
         # The command of the README plays each of them there.
         assert f"--vm {name}={variables['respond_endpoint'].removeprefix('http://')}" in readme
+
+
+def test_nothing_that_lasts_lies_beside_the_inventory() -> None:
+    """ansible-rulebook gives each run a copy of the inventory, which ends with the run, and with it the records that lay there."""
+    files = [path for folder in ("docs", "roles", "playbooks", "extensions") for path in (ROOT / folder).rglob("*") if path.is_file()]
+    texts = {path: path.read_bytes() for path in [ROOT / "README.md", *files]}
+    assert [path for path, text in texts.items() if re.search(rb"\{\{[^}]*\binventory_(dir|file)\b", text)] == []

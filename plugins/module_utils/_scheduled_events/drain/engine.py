@@ -145,13 +145,20 @@ class Drain:
         if order.answer is not None:
             return self._answered(order, order.answer, entry)
         method = method_of(order, self._machine.system)
-        if entry.state not in (BEGUN, DRAINED) or (entry.state == BEGUN and self._other_boot(entry) and not self._order.verify):
+        begins_again = entry.state == BEGUN and self._other_boot(entry) and not self._order.verify
+        if entry.state not in (BEGUN, DRAINED):
             self._begin(method, order)
-        answer = self._check(method, order)
-        if answer.state == LOST:
+        answer = (self._again if begins_again else self._check)(method, order)
+        return self._again(method, order) if answer.state == LOST else answer
+
+    def _again(self, method: Method, order: MethodOrder) -> Answer:
+        """Begin once more what has begun in this drain, and look."""
+        try:
             self._begin(method, order)
-            answer = self._check(method, order)
-        return answer
+        except (DaemonError, NoAnswer) as error:
+            # It has answered in this drain.
+            return Answer(DRAINING, str(error))
+        return self._check(method, order)
 
     def _check(self, method: Method, order: MethodOrder) -> Answer:
         try:

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ....module_utils._scheduled_events.core.names import folded
-from ....module_utils._scheduled_events.lease.lease_schema import event_digest
+from ....module_utils._scheduled_events.lease.lease_schema import RUN, event_digest
+from ....module_utils._scheduled_events.lease.lease_time import LONGEST_LEASE
 from ..config.settings import Settings
 from ..core import timestamps
 from ..core.actions import AcquireLease, ReleaseLease
@@ -47,7 +48,9 @@ class Leases:
     """Leases that this plan acquires: host and digest."""
     actions: list[AcquireLease | ReleaseLease] = field(default_factory=list)
     meets_in: float | None = None
-    """Seconds until a run that has met another one looks again; None if it has met none."""
+    """Seconds until a run that has met another one looks again; None if it has met none, or has looked often enough."""
+    met: bool = False
+    """Whether it has met another run."""
 
 
 def read(hosts: Iterable[Host], settings: Settings, now: float) -> Leases:
@@ -98,7 +101,10 @@ def meet(board: Leases, event_id: str, names: Iterable[str], others: Iterable[st
     run, digest = board.settings.run, event_digest(event_id)
     met = [(lease.kind, lease.run) for name in others for lease in board.others.get(name, ()) if not lease.expired]
     own = [(name, digest) for name in names if digest in board.own.get(name, {})]
-    if not met or not (own or run.looks) or run.looks >= MOST_LOOKS:
+    if not met or not (own or run.looks):
+        return
+    board.met = True
+    if run.looks >= MOST_LOOKS:
         return
     keeps = bool(own) and (run.kind, run.id) < min(met)
     board.kept.update(own if keeps else ())
@@ -191,10 +197,16 @@ def at_work(board: Leases, wanted: Iterable[str]) -> Blocker | None:
         for lease in board.others.get(name, ()):
             if not lease.expired:
                 what = f" for {lease.purpose}" if lease.purpose else ""
-                takes_over = "" if lease.limit is None else f"; if it is dead, the next run takes over at {timestamps.clock_time(lease.limit)}"
-                way_out = f"wait for {lease.text}{takes_over}"
-                return Blocker("lease", f"{lease.text} is at work on {name}{what}", tuple(filter(None, (name, lease.event_id))), way_out=way_out)
+                about = tuple(filter(None, (name, lease.event_id)))
+                return Blocker("lease", f"{lease.text} is at work on {name}{what}", about, way_out=_way_out(board, lease))
     return None
+
+
+def _way_out(board: Leases, lease: Lease) -> str:
+    """Return what an operator waits for. Advice has no words of a VM, and no time that no lease can have."""
+    run = f"run {lease.run}" if RUN.fullmatch(lease.run) else "the other run"
+    ends = lease.limit is not None and lease.limit - board.now <= LONGEST_LEASE
+    return f"wait for {run}; if it is dead, the next run takes over at {timestamps.clock_time(lease.limit or 0.0)}" if ends else f"wait for {run}"
 
 
 def _back_off(board: Leases, participant: Participant, other: Blocker) -> Participant:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import signal
 import time
 from typing import Any
@@ -174,6 +175,46 @@ def test_what_has_left_is_told_although_the_next_request_fails() -> None:
     with pytest.raises(ClusterError):
         work(cluster, {**OPTIONS, "evict": [{"namespace": "shop", "name": "web-0", "uid": "u"}]})
     assert [one["code"] for one in cluster.evictions] == [201]
+
+
+@pytest.mark.parametrize("words", ["Invalid header value b'Bearer s3cret\\\\n'", "Invalid header value 'Basic czNjcmV0'"])
+def test_a_token_that_no_header_can_have_is_not_told(monkeypatch: pytest.MonkeyPatch, words: str) -> None:
+    for name in ("ApiException", "SSLError", "NewConnectionError", "HTTPTimeout"):
+        monkeypatch.setattr(module, name, type(name, (Exception,), {}), raising=False)
+    told = str(module.error_of(ValueError(words), 10.0))
+    assert "line end" in told and "s3cret" not in told and "czNj" not in told
+    assert "KeyError: 'x'" in str(module.error_of(KeyError("x"), 10.0))
+
+
+def test_words_of_an_api_server_are_as_long_as_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Refused(Exception):
+        status, reason, body = 403, "Forbidden", json.dumps({"message": "x" * 5000})
+
+    monkeypatch.setattr(module, "ApiException", Refused, raising=False)
+    assert len(str(module.error_of(Refused(), 10.0))) < 400
+
+
+def test_no_redirect_leads_the_controller_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    urllib3 = pytest.importorskip("urllib3")
+    monkeypatch.setattr(urllib3.Retry, "DEFAULT", urllib3.Retry(3))
+    monkeypatch.setattr(module, "Retry", urllib3.Retry, raising=False)
+    monkeypatch.setattr(module, "MISSING", "")
+
+    def client(**_given: Any) -> Any:
+        raise ClusterError(0, f"redirects: {urllib3.Retry.DEFAULT.redirect}, {urllib3.Retry.DEFAULT.raise_on_redirect}")
+
+    class Asked:
+        check_mode, params = False, {**OPTIONS, "kubeconfig": None, "context": None, "timeout": 1.0}
+
+        def __init__(self, **_given: Any) -> None: ...
+
+        def fail_json(self, msg: str, **_more: Any) -> None:
+            raise SystemExit(msg)
+
+    monkeypatch.setattr(module, "AnsibleModule", Asked)
+    monkeypatch.setattr(module, "get_api_client", client, raising=False)
+    with pytest.raises(SystemExit, match="redirects: 0, False"):
+        module.main()
 
 
 def test_options_are_those_of_the_documentation() -> None:

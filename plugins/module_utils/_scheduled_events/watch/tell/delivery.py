@@ -11,6 +11,7 @@ import http.client
 import json
 import socket
 import ssl
+import time
 import typing as t
 from urllib.parse import urlsplit
 
@@ -63,11 +64,13 @@ class Webhook:
         body = json.dumps(message, separators=(",", ":")).encode("ascii")
         connection = self._connection()
         try:
-            connection.request("POST", self._path, body, {"Content-Type": CONTENT_TYPE, "User-Agent": "maintenance.azure", **self._proof(body)})
+            began = time.monotonic()
+            connection.connect()
             # The plain time limit begins anew with each byte of an answer.
             guard = TimedSocket(t.cast(socket.socket, connection.sock))
-            guard.start(self._settings.tell_timeout)
+            guard.start(self._settings.tell_timeout + began - time.monotonic())
             connection.sock = t.cast(t.Any, guard)
+            connection.request("POST", self._path, body, {"Content-Type": CONTENT_TYPE, "User-Agent": "maintenance.azure", **self._proof(body)})
             answer = connection.getresponse()
             answer.read(READ_BYTES)
         except (OSError, http.client.HTTPException) as error:

@@ -67,7 +67,7 @@ def plan(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def waiting(seconds: float, *watch: str) -> dict[str, Any]:
     watched = [{"host": host, "incarnation": 1} for host in watch]
-    return {"seconds": seconds, "watch": watched, "why": "it takes its time", "confirms_in": None, "meets_in": None}
+    return {"seconds": seconds, "watch": watched, "why": "it takes its time", "confirms_in": None, "meets_in": None, "met": False}
 
 
 class Pass:

@@ -120,6 +120,28 @@ def test_a_lease_that_appears_beside_each_other_one_is_not_waited_for_for_ever(t
     assert site.now - NOW < 90
 
 
+@pytest.mark.parametrize("liar", ["0000liar", "zzzzliar"])
+def test_a_vm_that_makes_up_a_meeting_for_ever_does_not_use_up_a_pass_that_waits(tmp_path: pathlib.Path, liar: str) -> None:
+    """It makes up a lease of the run itself, too, which it knows from one that it had."""
+    events = [event("E0", ("vm1",), due=3000), event("E1", ("vm2", "vm3"), due=3000)]
+    site = Site(tmp_path, NAMES, events)
+    site.lies["vm1"] = [lease("E0", run, left=100_000, expired=False) for run in ("run00first", liar)]
+    run = Running(site, "run00first", random.Random(1), wait=True, wait_timeout=1500.0)
+    play(site, [run])
+    assert ("approve", "E1") in {(one.act, one.event_id) for one in site.done}
+    assert site.now - NOW >= 1500 and run.state["number"] < 400
+    assert site.leases() == []
+
+
+def test_a_pass_whose_iterations_are_used_up_is_red_for_what_is_not_back(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pass_loop, "MOST_ITERATIONS", 12)
+    site = Site(tmp_path, NAMES[:2], [event("E0", ("vm1",), due=3000)])
+    run = Running(site, "run00first", random.Random(1), wait=True, wait_timeout=3000.0)
+    play(site, [run])
+    told = "vm1: approved for event E0, not back after 12 iterations, which is all that one run has; run respond again, or let the schedule do so"
+    assert run.state["plan"]["fails"] == [told]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_two_that_meet_at_the_deadline_drain_in_time(tmp_path: pathlib.Path, seed: int) -> None:
     site, runs = meeting(tmp_path, "the same VMs", 3 * seed)
@@ -182,3 +204,14 @@ def test_a_run_whose_time_to_wait_is_over_is_red_for_what_is_not_back(tmp_path: 
     play(site, [run])
     told = "vm1: approved for event E0, not back after respond_wait_timeout (60 s); run respond again, or let the schedule do so"
     assert run.state["plan"]["fails"] == ([told] if red else [])
+
+
+def test_what_is_not_back_is_told_in_few_lines_without_controls(tmp_path: pathlib.Path) -> None:
+    """The ids are those of a VM's own document, and it may list hundreds of events."""
+    events = [event(f"\x1b[31mE{number}\nok: [vm2]" + "x" * 500, ("vm1",), due=3000) for number in range(20)] + [event("E1", ("vm2",), due=3000)]
+    site = Site(tmp_path, NAMES[:2], events)
+    run = Running(site, "run00first", random.Random(1), wait=True, wait_timeout=60.0)
+    play(site, [run])
+    told = run.state["plan"]["fails"]
+    assert sum(line.startswith("vm1: ") for line in told) == 3 and sum(line.startswith("vm2: ") for line in told) == 1
+    assert all(line.isprintable() and len(line) < 300 for line in told)

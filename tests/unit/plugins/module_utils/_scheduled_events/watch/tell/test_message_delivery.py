@@ -13,6 +13,7 @@ import hmac
 import http.server
 import json
 import pathlib
+import socket
 import socketserver
 import ssl
 import subprocess
@@ -193,8 +194,9 @@ def test_no_answer_brings_the_token_or_the_urls_secret_into_the_log(how: str, tm
 
 
 def test_a_url_that_is_no_request_is_not_repeated() -> None:
-    with pytest.raises(NotDelivered, match=r"http://127\.0\.0\.1:1/\.\.\.: no HTTP \(InvalidURL\)") as caught:
-        deliver("http://127.0.0.1:1/services/T0ken in Path")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        with pytest.raises(NotDelivered, match=r"http://127\.0\.0\.1:\d+/\.\.\.: no HTTP \(InvalidURL\)") as caught:
+            deliver(f"http://127.0.0.1:{listening.getsockname()[1]}/services/T0ken in Path")
     assert "T0ken" not in str(caught.value)
 
 
