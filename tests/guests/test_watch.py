@@ -201,6 +201,7 @@ def test_the_units_are_closed(controller: Controller) -> None:
         exposures[unit] = float(re.findall(r"([0-9]+\.[0-9])", line)[0])
     print(exposures, "draining:", guest("systemd-analyze security --no-pager azure-maintenance-drain.service | tail -1"))
     assert max(exposures.values()) <= 2.0, exposures
+    assert "169.254.169.254" in guest("systemctl show -p IPAddressDeny --value azure-maintenance-tell.service")
     print("boot id of the asker and of the guest:", state()["boot_id"], boot_id())
     asker = guest("systemctl show -p MainPID --value azure-maintenance-ask.service")
     assert set(re.findall(r"Cap\w+:\s+(\w+)", guest(f"cat /proc/{asker}/status"))) == {"0000000000000000"}
