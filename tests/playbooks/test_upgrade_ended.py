@@ -1,0 +1,76 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Users' tasks that end their host: red, put back, released, and no batch after it begins."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from lab.lab import Lab
+
+Make = t.Callable[..., Lab]
+WORDS = """
+- name: Leave
+  ansible.builtin.meta: {word}
+  when: inventory_hostname == 'web1'
+"""
+LOG = """
+- name: Upgrade
+  ansible.builtin.shell: echo "{{ inventory_hostname }}" >> {{ folder }}/log
+"""
+
+
+def give(lab: Lab, tasks: str) -> Lab:
+    lab.all.update(gate_quiet_seconds=0, gate_wait_seconds=60, upgrade_interval=1, folder=str(lab.folder))
+    (lab.folder / "work.yml").write_text(tasks + LOG)
+    return lab
+
+
+def upgrade(lab: Lab, code: int = 2, **more: t.Any) -> str:
+    return lab.play("maintenance.azure.rolling_upgrade", code=code, **{"upgrade_hosts": "web*", "upgrade_name": "Kernel", "upgrade_tasks": "work.yml", **more})
+
+
+def is_put_back(lab: Lab, vm: str) -> bool:
+    return lab.records(vm)[0]["phase"] == "recovered" and lab.flag(vm).read_text() == "yes\n" and lab.leases(vm) == []
+
+
+def test_a_host_that_ends_itself_is_a_failure_of_its_own(make_lab: Make) -> None:
+    lab = give(make_lab(["web1", "web2"]), WORDS.format(word="end_host"))
+    shown = upgrade(lab)
+    assert re.search(r"Upgrade Kernel failed on web1: its tasks ended the host .* The VM was put back", shown), shown[-6000:]
+    assert "Upgrade Kernel is not done on web1, web2" in shown
+    assert is_put_back(lab, "web1") and lab.records("web2") == []
+    (lab.folder / "work.yml").write_text(LOG)
+    assert "Upgrade Kernel is done on web1, web2." in upgrade(lab, code=0)
+
+
+EACH = """
+- {ansible.builtin.meta: end_host, when: inventory_hostname == 'web1'}
+- {ansible.builtin.meta: end_role, when: inventory_hostname == 'web2'}
+- {ansible.builtin.fail: {msg: It broke.}, when: inventory_hostname == 'web3'}
+- {ansible.builtin.fail: {msg: It does not matter.}, ignore_errors: true}
+- {ansible.builtin.add_host: {name: web9, groups: [web]}}
+- {ansible.builtin.group_by: {key: upgraded}}
+- {ansible.builtin.set_fact: {upgrade_tasks: x.yml, upgrade_plan: {}}, delegate_to: web6, delegate_facts: true, when: inventory_hostname == 'web4'}
+- {ansible.builtin.command: sleep 1, async: 30, poll: 0}
+- {ansible.builtin.meta: refresh_inventory}
+- {ansible.builtin.meta: clear_facts}
+- {ansible.builtin.meta: flush_handlers}
+- {ansible.builtin.meta: reset_connection}
+- {ansible.builtin.meta: clear_host_errors}
+- {ansible.builtin.set_fact: {gate_result: {}}, when: inventory_hostname == 'web5'}
+"""
+
+
+def test_of_a_batch_each_ends_as_its_own_word_says(make_lab: Make) -> None:
+    lab = give(make_lab([f"web{number}" for number in range(1, 7)]), EACH)
+    shown = upgrade(lab, upgrade_serial=[5, 1])
+    for vm in ("web1", "web2"):
+        assert re.search(rf"Upgrade Kernel failed on {vm}: its tasks ended the host .* The VM was put back", shown), shown[-6000:]
+        assert is_put_back(lab, vm)
+    assert "Upgrade Kernel failed on web3: It broke. The VM is left out of service" in shown
+    assert is_put_back(lab, "web4") and lab.records("web6") == []
+    assert (lab.folder / "log").read_text().split() == ["web4", "web5"], shown[-3000:]
