@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
+import pytest
 from lab.lab import Lab
 
 Make = t.Callable[..., Lab]
@@ -60,7 +61,6 @@ EACH = """
 - {ansible.builtin.meta: clear_facts}
 - {ansible.builtin.meta: flush_handlers}
 - {ansible.builtin.meta: reset_connection}
-- {ansible.builtin.meta: clear_host_errors}
 - {ansible.builtin.set_fact: {gate_result: {}}, when: inventory_hostname == 'web5'}
 """
 
@@ -73,4 +73,35 @@ def test_of_a_batch_each_ends_as_its_own_word_says(make_lab: Make) -> None:
         assert is_put_back(lab, vm)
     assert "Upgrade Kernel failed on web3: It broke. The VM is left out of service" in shown
     assert is_put_back(lab, "web4") and lab.records("web6") == []
-    assert (lab.folder / "log").read_text().split() == ["web4", "web5"], shown[-3000:]
+    assert "is not done on web1, web2, web3, web5, web6" in shown, "web5 has overwritten a variable of the role"
+    assert sorted((lab.folder / "log").read_text().split()) == ["web4", "web5"], shown[-3000:]
+
+
+@pytest.mark.parametrize("word", ["end_batch", "end_play"])
+def test_a_word_that_ends_the_batch_ends_its_vms_alone(make_lab: Make, word: str) -> None:
+    lab = give(make_lab(["web1", "web2", "web3"]), WORDS.format(word=word))
+    shown = upgrade(lab, upgrade_serial=[2, 1])
+    for vm in ("web1", "web2"):
+        assert re.search(rf"Upgrade Kernel failed on {vm}: its tasks ended the host .* The VM was put back", shown), shown[-6000:]
+        assert is_put_back(lab, vm)
+    assert lab.records("web3") == []
+
+
+OWN = """
+- hosts: web*
+  serial: 1
+  gather_facts: false
+  roles: [maintenance.azure.upgrade]
+"""
+
+
+def test_a_play_of_ones_own_is_red_and_the_next_run_takes_it_over(make_lab: Make) -> None:
+    lab = give(make_lab(["web1", "web2"]), WORDS.format(word="end_host"))
+    (lab.folder / "own.yml").write_text(OWN)
+    given = {"upgrade_name": "Kernel", "upgrade_tasks": "work.yml"}
+    shown = lab.play(str(lab.folder / "own.yml"), code=2, **given)
+    assert "The tasks of web1 ended the host amid its upgrade" in shown and lab.records("web2") == []
+    (run,) = set(re.findall(r"run ([a-z0-9]{12})", lab.status()))
+    (lab.folder / "work.yml").write_text(LOG)
+    lab.play(str(lab.folder / "own.yml"), upgrade_allow_changed_tasks=True, gate_dead_run=run, **given)
+    assert is_put_back(lab, "web1") and is_put_back(lab, "web2")
