@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import os
 import typing as t
 
+import pytest
 from lab.lab import Lab
 
 Make = t.Callable[..., Lab]
@@ -45,3 +47,25 @@ def test_begin_that_ends_its_host_is_a_failed_drain_and_no_other_vm_waits_for_it
     assert record["phase"] == "failed" and "ended the host" in record["reason"], (record, shown[-5000:])
     assert lab.records("web2")[0]["phase"] == "drained", shown[-5000:]
     assert "it was not observed" not in shown
+
+
+@pytest.mark.skipif("EVERY_ENDING_WORD" not in os.environ, reason="before a release: EVERY_ENDING_WORD=1")
+@pytest.mark.parametrize("word", ["end_host", "end_role", "end_batch", "end_play"])
+@pytest.mark.parametrize("place", ["notify", "begin", "check", "undo"])
+def test_every_word_in_every_place_ends_told_and_nothing_stays_under_way(make_lab: Make, place: str, word: str) -> None:
+    lab = make_lab(["web1", "web2"], 60)
+    lab.all.update(folder=str(lab.folder))
+    leave = f"- ansible.builtin.meta: {word}\n"
+    for act in ("begin", "check", "undo"):
+        (lab.folder / f"{act}.yml").write_text((leave if act == place else "") + NOTHING)
+    lab.hosts["web1"]["drain_methods"] = [{"method": "tasks", **{act: str(lab.folder / f"{act}.yml") for act in ("begin", "check", "undo")}}]
+    if place == "notify":
+        lab.all["respond_notify_tasks"] = "notify.yml"
+        (lab.folder / "notify.yml").write_text(leave)
+    lab.simulator.event("Reboot", ["web1", "web2"], notice=600, started_seconds=60)
+    shown = lab.respond(respond_wait=True, respond_wait_timeout=180, code=None)
+    phases = {vm: [(one["phase"], one.get("outcome")) for one in lab.records(vm)] for vm in lab.vms}
+    print("ENDED", place, word, phases, "failed=1" in shown, [lab.leases(vm) for vm in lab.vms])
+    assert "ended the host" in shown and "it was not observed" not in shown, shown[-5000:]
+    assert phases["web2"][0][0] == "recovered", shown[-5000:]
+    assert phases["web1"][0][0] in ("recovered", "failed"), shown[-5000:]
