@@ -33,7 +33,7 @@ class ActionModule(OnController):
             make_batches([], arguments["by"], arguments["serial"])
         except WrongInput as error:
             raise ValueError(f"upgrade_{error}") from error
-        ended = left_play.inside([host for host in variables["ansible_play_hosts_all"] if host not in variables["ansible_play_batch"]], variables)
+        ended = left_play.inside([host for host in variables.get("ansible_play_hosts_all", ()) if host not in variables["ansible_play_batch"]], variables)
         if ended and arguments["ended_fails"]:
             raise ValueError(left_play.ENDED.format(", ".join(ended)) + " No batch after it was begun")
         return {"check_tasks": "", **found, "ended": ended}
