@@ -17,12 +17,14 @@ NOTIFY = """
 - ansible.builtin.shell: echo "{{ inventory_hostname }} {{ respond_notify_phase }}" >> {{ folder }}/told
 - {ansible.builtin.meta: end_host, when: respond_notify_phase != 'gone'}
 """
-NOTHING = "- {ansible.builtin.set_fact: {drain_tasks_state: done}}\n"
+NOTHING = {
+    act: f"- {{ansible.builtin.set_fact: {{drain_tasks_state: {word}}}}}\n" for act, word in (("begin", "begun"), ("check", "drained"), ("undo", "undone"))
+}
 
 
 def give(lab: Lab, vm: str, word: str) -> None:
     for act in ("begin", "check", "undo"):
-        (lab.folder / f"{act}.yml").write_text((f"- ansible.builtin.meta: {word}\n" if act == "begin" else "") + NOTHING)
+        (lab.folder / f"{act}.yml").write_text((f"- ansible.builtin.meta: {word}\n" if act == "begin" else "") + NOTHING[act])
     lab.hosts[vm]["drain_methods"] = [{"method": "tasks", **{act: str(lab.folder / f"{act}.yml") for act in ("begin", "check", "undo")}}]
 
 
@@ -57,7 +59,7 @@ def test_every_word_in_every_place_ends_told_and_nothing_stays_under_way(make_la
     lab.all.update(folder=str(lab.folder))
     leave = f"- ansible.builtin.meta: {word}\n"
     for act in ("begin", "check", "undo"):
-        (lab.folder / f"{act}.yml").write_text((leave if act == place else "") + NOTHING)
+        (lab.folder / f"{act}.yml").write_text((leave if act == place else "") + NOTHING[act])
     lab.hosts["web1"]["drain_methods"] = [{"method": "tasks", **{act: str(lab.folder / f"{act}.yml") for act in ("begin", "check", "undo")}}]
     if place == "notify":
         lab.all["respond_notify_tasks"] = "notify.yml"
