@@ -5,7 +5,7 @@
 # Each target needs nothing but make and Python 3.12 or newer (drill, test, unit: 3.11), and sets up the rest below .build. No root, and no network but the
 # package index that pip uses; fleet-test alone needs root, and Debian's packages, and pictures alone graphviz.
 .DEFAULT_GOAL := help
-.PHONY: help drill test unit bench lint fleet-test pictures mutation docs environment clean
+.PHONY: help drill test unit bench lint fleet-test kubernetes-test pictures mutation docs environment clean
 SHELL := /bin/bash
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.build/tree
 export PYTHONPATH := $(CURDIR)/.build/tree
@@ -31,6 +31,9 @@ bench: environment ## Speed against ansible.builtin.uri, and the simulator under
 
 fleet-test: environment ## Six real guests behind HAProxy through maintenance. As root, on Debian or Ubuntu; installs what it needs with apt
 	@tests/fleet/run.sh $(FLEET_ARGS)
+
+kubernetes-test: environment ## Method kubernetes against a real control plane, on loopback; builds it the first time (minutes). Needs Go 1.26
+	@KUBERNETES_FULL=1 python tests/tools/run_suites.py kubernetes
 
 mutation: ## Which changes of decide, budget, drain and journal no unit test notices. Takes hours; MUTATION_ARGS="--sample 100" less
 	@tests/tools/environment.sh mutation > /dev/null

@@ -331,7 +331,7 @@ def _statistics(state: Values) -> Data:
     if not (state.keys() >= pass_loop.KEYS and (state["do"] == "end" or not state["request"]["runs_commands"])):
         return {}
     # One dictionary, because ansible-core 2.18 would turn single numbers into text. AWX passes it to the next nodes of a workflow.
-    numbers = {**state["plan"]["counts"], "next_look_in": state["plan"]["next_look_in"]}
+    numbers = {**state["plan"]["counts"], **pass_loop.done_by(t.cast("pass_loop.State", state)), "next_look_in": state["plan"]["next_look_in"]}
     return {"ansible_stats": {"data": {"respond_stats": numbers}, "per_host": False, "aggregate": False}}
 
 

@@ -27,6 +27,14 @@ OUT = "out"
 class RuntimeSocketError(Exception):
     """The socket cannot be used, or HAProxy refuses a command; the message names the socket and the reason."""
 
+    kind = "refused"
+
+
+class NotReached(RuntimeSocketError):
+    """HAProxy cannot be asked, or has gone in the middle of its answer."""
+
+    kind = "away"
+
 
 class Server(t.NamedTuple):
     """One server of one backend, as HAProxy reports it."""
@@ -66,7 +74,7 @@ class Runtime:
                 connection.sendall(command.encode("ascii") + b"\n")
                 return self._receive(connection, until).decode("utf-8", "replace")
         except (OSError, ValueError) as error:
-            raise RuntimeSocketError(
+            raise NotReached(
                 f"HAProxy's runtime socket {self.address} cannot be used: {error}. It must be the path or the host:port of a "
                 "'stats socket' with 'level admin' in the configuration of HAProxy, and this user must be allowed to use it."
             )
@@ -147,7 +155,7 @@ def _rows(lines: t.Sequence[str], separator: str, backend: str, server: str) -> 
     """Parse a table whose first line begins with # and names its columns; newer versions of HAProxy have more of them."""
     if not lines or not lines[0].startswith("# "):
         first_line = lines[0][:200] if lines else "nothing"
-        raise RuntimeSocketError(f"HAProxy's answer has no table; it says: {first_line}")
+        raise NotReached(f"HAProxy's answer has no table; it says: {first_line}")
     reader = csv.DictReader([lines[0][2:]] + [line for line in lines[1:] if line.strip()], delimiter=separator)
     if not {backend, server} <= set(reader.fieldnames or ()):
         raise RuntimeSocketError(f"HAProxy's answer has no columns {backend} and {server}; it has: {lines[0][:200]}")

@@ -56,7 +56,10 @@ backends:
   returned: success
   type: dict
   sample: {shop: {backend: shop, server: web1, state: drain, status: DRAIN, up: true, checked: true, sessions: 3, queued: 0}}
-error_kind: {type: str, returned: failure, description: V(bad_answer) when the result of the host is not a valid result of this module.}
+error_kind:
+  description: V(refused) when HAProxy has refused, V(away) when it cannot be asked, V(bad_answer) when the host's result is not a valid result of this module.
+  returned: failure
+  type: str
 left:
   description:
     - Who takes new sessions beside the server, by backend; also in a backend with a server that follows this one by C(track), whose name C(tracks) is.
@@ -103,7 +106,7 @@ def main() -> None:
     try:
         result = Change(module.params).run(module.check_mode)
     except RuntimeSocketError as error:
-        module.fail_json(msg=printable(error, LONGEST_LINE))
+        module.fail_json(msg=printable(error, LONGEST_LINE), error_kind=error.kind)
     module.exit_json(**result)
 
 

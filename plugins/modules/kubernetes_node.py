@@ -22,10 +22,16 @@ options:
   uncordon: {type: str, description: "An EventId. A node that is annotated with it takes pods again and loses the annotation, in one request."}
   evict: {type: list, elements: dict, default: [], description: "Pods to evict, each with C(namespace), C(name) and C(uid). One with another uid by now stays."}
   grace_period: {type: int, description: Seconds that an evicted pod has to end. By default what the pod says.}
-  timeout: {type: float, default: 10.0, description: Seconds within which the API server must have answered each request.}
+  timeout:
+    description: Seconds for each request, with all tries of it and its whole answer. A run of the module takes 30 seconds at most.
+    type: float
+    default: 10.0
 extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.checked]
 attributes:
-  check_mode: {support: full, details: "The API server is asked whether it would do it (C(dryRun)), and so whether it may be done."}
+  check_mode:
+    support: full
+    details: >-
+      The API server is asked whether it would do it (C(dryRun)), and so whether it may be done. A dry run of an eviction is about one pod alone.
   diff_mode: {support: full}
   idempotent: {support: full}
 """
@@ -37,13 +43,21 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-error_kind: {type: str, returned: failure, description: V(bad_answer) when the result of the host is not a valid result of this module.}
+error_kind:
+  description: >-
+    V(refused) when the API server does not let it, and will not later; V(away) when it does not answer, or not now; V(bad_answer) when the result of
+    the host is not a valid result of this module.
+  returned: failure
+  type: str
 evictions:
-  description: What the API server answered for each pod of O(evict). C(code) is that of HTTP, and 0 where it was not asked, for lack of time.
-  returned: success
+  description: >-
+    What the API server answered for each pod of O(evict). C(code) is that of HTTP, and 0 where it was not asked, for lack of time.
+    C(reason) and C(cause) are those of its Status, or empty.
+  returned: always
   type: list
   elements: dict
-  sample: [{namespace: shop, name: web-0, code: 429, message: The disruption budget web needs 2 healthy pods and has 2 currently}]
+  sample:
+    - {namespace: shop, name: web-0, code: 429, reason: TooManyRequests, cause: DisruptionBudget, message: The disruption budget web needs 2 healthy pods}
 node:
   description: The node after the changes, null where the cluster has none of this name. C(event) is the EventId of its annotation, or null.
   returned: success
@@ -54,10 +68,12 @@ pods:
   returned: success
   type: list
   elements: dict
-  sample: [{namespace: shop, name: web-0, uid: 0d1f, owner: StatefulSet, mirror: false, finished: false, local: false, ending: true}]
+  sample: [{namespace: shop, name: web-0, uid: 0d1f, owner: StatefulSet, mirror: false, finished: false, local: false, ending: true, ready: true}]
 """
 
+import contextlib
 import json
+import signal
 import sys
 import time
 import typing as t
@@ -75,7 +91,8 @@ except ImportError:
     MISSING = "the controller has no collection kubernetes.core. To install it: ansible-galaxy collection install kubernetes.core"
 try:
     from kubernetes.client.exceptions import ApiException
-    from urllib3.exceptions import HTTPError
+    from urllib3.exceptions import HTTPError, NewConnectionError, SSLError
+    from urllib3.exceptions import TimeoutError as HTTPTimeout
 except ImportError:
     MISSING = f"the Python of the controller has no package kubernetes. To install it: {sys.executable} -m pip install 'kubernetes>=24.2'"
 
@@ -83,47 +100,114 @@ ANNOTATION = "maintenance.azure/event"
 MIRROR = "kubernetes.io/config.mirror"
 MERGE = "application/merge-patch+json"
 DRY_RUN = "All"
+BUDGET = "DisruptionBudget"
 # Pods of one page, and the most that a node is asked for; Kubernetes itself supports 110. And bytes of one answer.
 PAGE = 500
 MOST_PODS = 5000
 LONGEST_ANSWER = 16 * 1024 * 1024
-# Seconds after which no further pod is evicted: the rest is for the next look.
-EVICTIONS_WITHIN = 20.0
+# Seconds after which no further pod is evicted: the rest is for the next look. And asked whether it would be.
+EVICTIONS_WITHIN, TRIED_WITHIN = 20.0, 5.0
+# Seconds that a run takes at most, however slowly an API server answers: the controller has other VMs to serve.
+WITHIN = 30.0
 # How often a change is tried that somebody else's change has overtaken.
 TRIES = 3
 LONGEST_MESSAGE = 300
 Json = Data
 
 
+# Refusals that another time, or another token, may not meet; any other of 400 and more ends it.
+LATER = (401, 408, 409, 429)
+HELP = {
+    401: ". Give its user a new token or certificate: in the kubeconfig, or as K8S_AUTH_API_KEY",
+    403: ". Give its user the rights in docs/drain-methods.md, kubernetes",
+}
+
+
 class ClusterError(Exception):
     """The API server has refused a request, or has not answered it (code 0)."""
 
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(f"the API server answers {code}: {message}" if code else f"the API server cannot be asked: {message}")
+    def __init__(self, code: int, message: str, reason: str = "", cause: str = "") -> None:
+        super().__init__(f"the API server answers {code}: {message}{HELP.get(code, '')}" if code else f"the API server cannot be asked: {message}")
         self.code = code
         self.message = message
+        self.reason = reason
+        self.cause = cause
+
+    @property
+    def kind(self) -> str:
+        """Whether it is so for good."""
+        return "refused" if 400 <= self.code < 500 and self.code not in LATER else "away"
+
+
+class Late(Exception):
+    """The time is over. No OSError, which the client would take for a broken connection and try again."""
+
+
+@contextlib.contextmanager
+def at_most(seconds: float) -> t.Iterator[None]:
+    """Bound all of what is done here, whatever tries, reads and programs for tokens a library makes of it: its limits begin anew with each of them."""
+
+    def late(*_given: t.Any) -> None:
+        raise Late
+
+    before = signal.signal(signal.SIGALRM, late)
+    # Again and again: what calls a program for a token goes on after any error.
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.01), 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def error_of(error: Exception, seconds: float) -> ClusterError:
+    """Return what a client's error says, in one line."""
+    if isinstance(error, ClusterError):
+        return error
+    if isinstance(error, ApiException) and error.status:
+        message, reason, cause = status_of(error.body)
+        return ClusterError(int(error.status), message or str(error.reason), reason, cause)
+    # The last try says why; the error around it has its address.
+    last, pool = getattr(error, "reason", None) or error, getattr(error, "pool", None)
+    where = f"{pool.host}:{pool.port}" if pool else "it"
+    if isinstance(last, SSLError):
+        why = getattr(last.args[0] if last.args else None, "verify_message", "") or "no TLS"
+        return ClusterError(0, f"the certificate of {where} is not trusted ({why}). Give its CA: in the kubeconfig, or as K8S_AUTH_SSL_CA_CERT")
+    if isinstance(last, NewConnectionError):
+        why = getattr(last.__cause__, "strerror", None) or "no connection"
+        return ClusterError(0, f"{where} is not reachable ({why}). See whether it runs, and whether the kubeconfig or K8S_AUTH_HOST has its address")
+    if isinstance(last, (Late, HTTPTimeout)):
+        return ClusterError(0, f"no answer within {seconds:g} s. See whether it is overloaded, or a firewall lies between")
+    words = str(last).strip().partition("\n")[0]
+    return ClusterError(0, f"{type(last).__name__}: {words}"[:LONGEST_MESSAGE])
 
 
 class Cluster:
     """The API server, as a client of kubernetes.core reaches it."""
 
-    def __init__(self, client: t.Any, timeout: float, dry_run: bool) -> None:
+    def __init__(self, client: t.Any, timeout: float, dry_run: bool, until: float = float("inf")) -> None:
         self._client = client
         self._timeout = timeout
+        self._until = until
+        self.evictions: list[Json] = []
+        """What was answered to them: what has left stays so, whatever the next request meets."""
+        self.evict_within = TRIED_WITHIN if dry_run else EVICTIONS_WITHIN
         self._dry = {"dry_run": DRY_RUN} if dry_run else {}
 
     def ask(self, method: str, path: str, body: Json | None = None, **more: t.Any) -> Json:
         """Return the object in the answer. Raise ClusterError."""
         changes = self._dry if body is not None else {}
+        seconds = min(self._timeout, self._until - time.monotonic())
         try:
-            answer = self._client.request(method, path, body=body, serialize=False, _request_timeout=self._timeout, **changes, **more)
-            # A node's kubelet writes pods of its own, as large and as many as it likes, and the controller has other VMs to serve.
-            data = answer.read(LONGEST_ANSWER + 1)
+            with at_most(seconds):
+                answer = self._client.request(method, path, body=body, serialize=False, _request_timeout=self._timeout, **changes, **more)
+                # A node's kubelet writes pods of its own, as large and as many as it likes, and the controller has other VMs to serve.
+                data = answer.read(LONGEST_ANSWER + 1)
             found = json.loads(data) if len(data) <= LONGEST_ANSWER else None
-        except ApiException as error:
-            raise ClusterError(int(error.status or 0), message_of(error.body) or str(error.reason))
-        except (HTTPError, OSError, ValueError) as error:
-            raise ClusterError(0, str(error))
+        except (ApiException, HTTPError, OSError, Late) as error:
+            raise error_of(error, self._timeout if seconds > 0 else WITHIN)
+        except ValueError:
+            found = None
         if not isinstance(found, dict):
             raise ClusterError(0, f"its answer is no object, or larger than {LONGEST_ANSWER} bytes")
         return found
@@ -163,18 +247,22 @@ class Cluster:
         try:
             self.ask("POST", path, body)
         except ClusterError as error:
-            return {**names, "code": error.code, "message": printable(error.message, LONGEST_MESSAGE)}
+            kinds = {"reason": printable(error.reason, LONGEST_MESSAGE), "cause": printable(error.cause, LONGEST_MESSAGE)}
+            return {**names, "code": error.code, **kinds, "message": printable(error.message, LONGEST_MESSAGE)}
         return {**names, "code": 201, "message": ""}
 
 
-def message_of(body: t.Any) -> str:
-    """Return the words of a Status: those of its first cause, which name the budget, or its message."""
+def status_of(body: t.Any) -> tuple[str, str, str]:
+    """Return of a Status the words, those of its first cause, which name the budget, or its message; its reason, and the reason of that cause."""
     try:
         status = json.loads(body)
-        causes = (status.get("details") or {}).get("causes") or [{}]
-        return str(causes[0].get("message") or status.get("message") or "")
+        details = status.get("details") or {}
+        cause = (details.get("causes") or [{}])[0]
+        # Up to 1.36 a budget that knows no more of its pods has no cause.
+        kind = cause.get("reason") or (BUDGET if details.get("kind") == "poddisruptionbudget" else "")
+        return str(cause.get("message") or status.get("message") or ""), str(status.get("reason") or ""), str(kind)
     except (TypeError, ValueError, AttributeError, KeyError, IndexError):
-        return ""
+        return "", "", ""
 
 
 def told_node(node: Json | None) -> Json | None:
@@ -182,13 +270,17 @@ def told_node(node: Json | None) -> Json | None:
     if node is None:
         return None
     metadata, spec, status = (node.get(key) or {} for key in ("metadata", "spec", "status"))
-    ready = [one.get("status") for one in status.get("conditions") or [] if one.get("type") == "Ready"]
     return {
         "name": str(metadata.get("name") or ""),
         "unschedulable": spec.get("unschedulable") is True,
         "event": (metadata.get("annotations") or {}).get(ANNOTATION),
-        "ready": ready == ["True"],
+        "ready": is_ready(status),
     }
+
+
+def is_ready(status: Json) -> bool:
+    """Return whether a node or a pod is ready."""
+    return [one.get("status") for one in status.get("conditions") or [] if one.get("type") == "Ready"] == ["True"]
 
 
 def told_pod(pod: Json) -> Json:
@@ -202,6 +294,7 @@ def told_pod(pod: Json) -> Json:
         "finished": status.get("phase") in ("Succeeded", "Failed"),
         "local": any("emptyDir" in volume for volume in spec.get("volumes") or []),
         "ending": bool(metadata.get("deletionTimestamp")),
+        "ready": is_ready(status),
     }
 
 
@@ -236,7 +329,7 @@ def change_node(cluster: Cluster, options: Values) -> tuple[Json | None, Json | 
 def work(cluster: Cluster, options: Values, now: t.Callable[[], float] = time.monotonic) -> Json:
     """Change the node, evict, and say how it is then. Raise ClusterError."""
     before, after = (told_node(one) for one in change_node(cluster, options))
-    evictions, until = [], now() + EVICTIONS_WITHIN
+    evictions, until = cluster.evictions, now() + cluster.evict_within
     for pod in options["evict"]:
         late = {"namespace": str(pod.get("namespace")), "name": str(pod.get("name")), "code": 0, "message": "not asked for lack of time"}
         evictions.append(cluster.evict(pod, options["grace_period"]) if now() < until else late)
@@ -264,16 +357,18 @@ def arguments() -> dict[str, Data]:
 
 def main() -> None:
     module = AnsibleModule(argument_spec=arguments(), supports_check_mode=True, mutually_exclusive=[("cordon", "uncordon")])
-    options = module.params
+    options, cluster, until = module.params, None, time.monotonic() + WITHIN
     if MISSING:
         module.fail_json(msg=MISSING)
     try:
-        client = get_api_client(**{key: options[key] for key in ("kubeconfig", "context") if options[key]}).client
-        result = work(Cluster(client, options["timeout"], module.check_mode), options)
-    except ClusterError as error:
-        module.fail_json(msg=printable(error))
+        # It asks what the server has, too.
+        with at_most(options["timeout"]):
+            client = get_api_client(**{key: options[key] for key in ("kubeconfig", "context") if options[key]}).client
+        cluster = Cluster(client, options["timeout"], module.check_mode, until)
+        result = work(cluster, options)
     except Exception as error:  # the client's own errors have no common class: a kubeconfig without the context, a token program that fails
-        module.fail_json(msg=printable(f"the API server cannot be asked: {type(error).__name__}: {error}"))
+        found = error_of(error, options["timeout"])
+        module.fail_json(msg=printable(found), error_kind=found.kind, evictions=cluster.evictions if cluster else [])
     module.exit_json(**result)
 
 

@@ -57,6 +57,9 @@ def test_what_is_in_it(awx: Awx) -> None:
     assert awx.one("schedules", "Maintenance respond")["rrule"] == "DTSTART:20260101T000000Z RRULE:FREQ=MINUTELY;INTERVAL=5"
     assert awx.one("schedules", "Maintenance keep enabled")["rrule"].endswith("FREQ=HOURLY;INTERVAL=12")
     assert awx.one("inventory_sources", "Azure")["credential"] == 3
+    assert respond["timeout"] == 10800 > 7200, "a run that waits ends by itself before AWX cancels it"
+    assert [one["timeout"] for one in awx.objects["job_templates"] if one["name"] in ("Maintenance gate", "Maintenance rolling upgrade")] == [90000, 90000]
+    assert all(one["timeout"] for one in awx.objects["job_templates"] if one["name"] in TEMPLATES)
     limits = {each["name"]: each["ask_limit_on_launch"] for each in awx.objects["job_templates"] if "ask_limit_on_launch" in each}
     assert [name for name, asked in limits.items() if asked] == ["Maintenance status", "Maintenance history"]
     assert awx.one("schedules", "Maintenance history")["enabled"] is False, "there is no archive"

@@ -5,7 +5,8 @@
 """A stand-in for the API server of Kubernetes, with nodes, pods and disruption budgets in memory.
 
 Its answers are cited: the eviction's from pkg/registry/core/pod/storage/eviction.go of kubernetes/kubernetes (429 with a cause DisruptionBudget, 500 for
-several budgets, without a reason), the others' from the Status of apimachinery. That the real server answers so is not proven here.
+several budgets, without a reason), the others' from the Status of apimachinery.
+Suite kubernetes compares them with a real server's (tests/kubernetes/test_stub.py).
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ class KubernetesApi:
         """A kubeconfig with two contexts, of which the current one leads nowhere."""
         clusters = [{"name": "stub", "cluster": {"server": self.address}}, {"name": "gone", "cluster": {"server": "http://127.0.0.1:9"}}]
         contexts = [{"name": name, "context": {"cluster": name, "user": "drain"}} for name in ("stub", "gone")]
-        users = [{"name": "drain", "user": {"token": TOKEN}}]
+        contexts.append({"name": "ended", "context": {"cluster": "stub", "user": "ended"}})
+        users = [{"name": "drain", "user": {"token": TOKEN}}, {"name": "ended", "user": {"token": "a-token-that-has-ended"}}]
         return json.dumps({"apiVersion": "v1", "kind": "Config", "clusters": clusters, "contexts": contexts, "users": users, "current-context": "gone"})
 
     def close(self) -> None:
@@ -166,14 +168,16 @@ class KubernetesApi:
             return 404, status(404, f'pods "{name}" not found', "NotFound", name=name, kind="pods")
         uid, own = body["deleteOptions"]["preconditions"]["uid"], found["metadata"]["uid"]
         if uid != own:
-            words = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {own}"
-            return 409, status(409, f'Operation cannot be fulfilled on pods "{name}": {words}', "Conflict")
+            words = f"the UID in the precondition ({uid}) does not match the UID in record ({own}). The object might have been deleted and then recreated"
+            return 409, status(409, f'Operation cannot be fulfilled on Pod "{name}": {words}', "Conflict")
         budgets = self.budgets.get(name, [])
         if len(budgets) > 1:
             return 500, status(500, SEVERAL)
         if budgets:
             cause = {"reason": "DisruptionBudget", "message": f"The disruption budget {budgets[0]} needs 2 healthy pods and has 2 currently"}
             return 429, status(429, "Cannot evict pod as it would violate the pod's disruption budget.", "TooManyRequests", causes=[cause])
+        if "dryRun" in body["deleteOptions"]:
+            return 201, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
         if name in self.stays:
             found["metadata"]["deletionTimestamp"] = "2026-11-21T20:15:00Z"
         else:

@@ -5,7 +5,8 @@
 """A load balancer with a backend of which each VM is a server, and what must hold there whatever the records say.
 
 C(State.serving) is whether a server is ready; C(State.balancer) has of each what nobody sets. What falls or comes back between a question and what follows it
-at once no run can know. So what the last question about a server has counted, right before it is set or approved, counts as well.
+at once no run can know. So what the last question about a server has counted, right before it is set or approved, counts as well. It is approved with the
+note in its record that the request follows.
 """
 
 from __future__ import annotations
@@ -67,9 +68,17 @@ class BalancerFleet(Fleet):
     def _call(self, state: State, vm: int, seed: str, given: str) -> tuple[State, Any]:
         """One call of maintenance_record. Its file operations come apart in the searches without a balancer (run.py)."""
         call = json.loads(given)
+        event_id = call["step"].get("event_id", "")
+        if "approving_at" in call["options"].get("stamp", ()) and state.balancer[vm].took and not self._noted(state, vm, event_id):
+            # What falls after this note keeps no VM that is out from being approved: nothing puts it back any more.
+            self._left(state, vm, int(event_id[1:]) - 1, "is approved")
         whole = Whole(self, state, seed)
         answer = write(whole, vm, call["step"], call["options"])
         return whole.state, answer
+
+    def _noted(self, state: State, vm: int, event_id: str) -> bool:
+        records = [content for name, content in state.files[vm] if name.startswith(f"event-{event_id.lower()}.")]
+        return any(json.loads(self.contents.known[one])["approving_at"] for one in records)
 
     # --- What the method does ---------------------------------------------------------------------------------------
 
@@ -95,7 +104,7 @@ class BalancerFleet(Fleet):
     def _post(self, state: State, vm: int, events: tuple[int, ...]) -> tuple[State, Any]:
         for event in events:
             for one in self.case.events[event] if state.events[event] == "scheduled" else ():
-                if state.balancer[one].took:
+                if state.balancer[one].took and not self._noted(state, one, f"E{event + 1}"):
                     self._left(state, one, event, "is approved")
         return super()._post(state, vm, events)
 

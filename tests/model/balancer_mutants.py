@@ -113,17 +113,6 @@ def others_begin_here(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(cluster_order, "one_begins", one_begins)
 
 
-def announced_asks_nothing(patch: pytest.MonkeyPatch) -> None:
-    """A note that an approval follows leaves no time to wait, although nothing was sent."""
-    real = method_actions.MethodActions._drain
-
-    def drain(self: Any, event_state: Any, participant: Any) -> Any:
-        action = real(self, event_state, participant)
-        return replace(action, must=action.must or participant.coming)
-
-    patch.setattr(method_actions.MethodActions, "_drain", drain)
-
-
 def time_runs(patch: pytest.MonkeyPatch) -> None:
     """The time limit of a drain begins when it begins to wait."""
     real = deadlines.deadline

@@ -41,6 +41,19 @@ def earlier_lease_may_pass(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(leases, "read", read)
 
 
+def the_winner_passes(patch: pytest.MonkeyPatch) -> None:
+    """The rank decides not only who releases: who keeps its leases goes on beside the live lease of the other."""
+    real = leases.read
+
+    def read(*given: Any) -> leases.Leases:
+        board = real(*given)
+        if board.own:
+            _keep(board, lambda lease: (lease.kind, lease.run) < (board.settings.run.kind, board.settings.run.id))
+        return board
+
+    patch.setattr(leases, "read", read)
+
+
 def act_without_renaming(patch: pytest.MonkeyPatch) -> None:
     """Whether its own lease is still there nobody asks."""
     patch.setattr(lease_operations.UnderLease, "begin", lambda self, check_mode: None)

@@ -5,8 +5,8 @@
 """The same records, faster: a search reads and writes each of them thousands of times.
 
 Only pure functions are replaced, by ones with the same results: JSON without line breaks, a copy of plain data without
-C(copy)'s questions, decoding that remembers, and records and observations that are read once, however many plans are made of them. What decides, and
-which file operations there are, stays as it is.
+C(copy)'s questions, decoding that remembers, and settings, records and observations that are read once, however many plans are made of them. What decides, and
+which file operations there are, stays as it is. A search makes no entries of the report, which it does not read: the histories make them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     record_store,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import lease_store
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy, settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import documents, reading
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import summaries
 from ansible_collections.maintenance.azure.tests.model.machine import identifiers
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.world import copied
 
@@ -39,16 +41,16 @@ def encode(record: dict[str, Any]) -> bytes:
     return json.dumps(record, sort_keys=True).encode("ascii")
 
 
-def _read_once(real: Callable[..., Any], events: documents.Documents) -> Callable[..., Any]:
+def _read_once(real: Callable[..., Any], *events: documents.Documents) -> Callable[..., Any]:
     """Whoever reads equal values gets one and the same result, which is never changed. Equal values have equal bytes (documents.py)."""
     known: dict[bytes, Any] = {}
 
-    def read(value: Any, _documents: Any = None) -> Any:
+    def read(value: Any, *_documents: Any) -> Any:
         content = marshal.dumps(value, documents.VERSION)
         if content not in known:
             if len(known) >= MOST_READINGS:
                 known.clear()
-            known[content] = real(value, events)
+            known[content] = real(value, *events)
         return known[content]
 
     return read
@@ -57,7 +59,8 @@ def _read_once(real: Callable[..., Any], events: documents.Documents) -> Callabl
 def readings(*more: str) -> list[tuple[Any, str, Any]]:
     """What to replace where plan after plan reads the same records: the reader of records, and more of that module. They share the events."""
     events = documents.Documents()
-    return [(reading, "Documents", lambda: events), *((reading, name, _read_once(getattr(reading, name), events)) for name in ("read_record", *more))]
+    once = [*((module, "load", _read_once(module.load)) for module in (policy, settings)), (reading, "Documents", lambda: events)]
+    return [*once, *((reading, name, _read_once(getattr(reading, name), events)) for name in ("read_record", *more))]
 
 
 def _noted(real: Any) -> Any:
@@ -83,4 +86,5 @@ def patches() -> list[tuple[Any, str, Any]]:
     found += [(record_store, "encode", encode), (record_store, "decode", decode), (record_reading, "decode", decode), (record_changes, "copy", copying)]
     # A search plans again and again from observations that it has planned from before.
     found += readings("read_observation")
+    found.append((summaries, "entry", lambda *_given: {"blockers": [], "remarks": [], "decision": None, "parts": []}))
     return found + [(module, "uuid", identifiers) for module in (record_store, record_reading, lease_store, record_encoding)]

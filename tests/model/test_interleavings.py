@@ -58,7 +58,7 @@ def test_no_interleaving_breaks_a_rule_and_all_end_well(case: Case, capsys: pyte
         print(f"\n{case.name}: {found.states} states, {found.steps} steps, {found.shared} shared states, ended from {ended}")
 
 
-MUTANTS = [mutants.earlier_lease_may_pass, mutants.no_fresh_reading, mutants.leases_do_not_count]
+MUTANTS = [mutants.earlier_lease_may_pass, mutants.the_winner_passes, mutants.no_fresh_reading, mutants.leases_do_not_count]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)

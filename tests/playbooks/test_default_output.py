@@ -100,6 +100,7 @@ def test_what_only_shows_has_the_statistics_without_a_task_that_sets_them(make_l
     lab = make_lab(["web1"])
     event = lab.simulator.event("Freeze", ["web1"], notice=36000, duration_in_seconds=60)
     shown = lab.status()
+    assert all(lines for _heading, lines in tasks(shown)), "headings without a result, below the state"
     decided = lab.play("maintenance.azure.decide", decide_event_id=event, decide_action="hold", decide_who="alice", decide_why="release night")
     assert (statistics(shown)["noticed"], statistics(shown)["held"]) == (1, 0)
     assert (statistics(decided)["noticed"], statistics(decided)["held"]) == (0, 1), "those of the plan with the override"

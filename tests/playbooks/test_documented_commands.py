@@ -166,7 +166,8 @@ def _checkout(tmp_path: pathlib.Path) -> Shell:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PYTHON"))}
     # The guide's test has the same ports, and may be run beside this one.
     ports = {f":{port}": f":{free}" for port, free in zip(range(8100, 8105), free_ports(5))}
-    shell = Shell(pathlib.Path(copy), {**kept, "ANSIBLE_NOCOLOR": "1"}, **ports)
+    kept.update(ANSIBLE_NOCOLOR="1", PYTHONPATH=str(ROOT / "tests" / "tools" / "code_cache"))
+    shell = Shell(pathlib.Path(copy), kept, **ports)
     inventory = shell.folder / "docs" / "examples" / "local-rehearsal.yml"
     inventory.write_text(shell.replace(inventory.read_text()))
     shell.environment["HOME"] = str(tmp_path / "home")

@@ -12,6 +12,7 @@ import subprocess
 import time
 import typing as t
 
+from lab import warm
 from lab.lab import Lab
 
 Make = t.Callable[..., Lab]
@@ -74,7 +75,9 @@ def wait_for(path: pathlib.Path, words: str, process: subprocess.Popen[str]) -> 
 
 def start(lab: Lab, playbook: str, **variables: t.Any) -> subprocess.Popen[str]:
     with open(lab.folder / "output", "w") as output:
-        return subprocess.Popen(lab.command(playbook, **variables), env=lab.environment(), cwd=lab.folder, stdout=output, stderr=subprocess.STDOUT, text=True)
+        return subprocess.Popen(
+            lab.command(playbook, **variables), env=warm.playbooks(lab.environment()), cwd=lab.folder, stdout=output, stderr=subprocess.STDOUT, text=True
+        )
 
 
 def test_quiet_time_after_an_event_and_events_that_are_too_far_away(make_lab: Make) -> None:

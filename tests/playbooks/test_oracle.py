@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import pathlib
 import sys
@@ -30,8 +31,8 @@ if told["transition"] == "impact":
 EVENTS: list[dict[str, t.Any]] = [
     {"event_type": "Reboot", "resources": ["web1"]},
     {"event_type": "Freeze", "resources": ["web2", "web3"], "duration_in_seconds": 30},
-    # Nobody approves it: it starts by itself, after a time in which a busy machine has drained all.
-    {"event_type": "Redeploy", "resources": ["web4"], "notice": 12000, "approvals": "none"},
+    # Nobody approves it: it starts by itself, once its VM is drained.
+    {"event_type": "Redeploy", "resources": ["web4"], "approvals": "none"},
     # Two on one VM.
     {"event_type": "Reboot", "resources": ["web5"]},
     {"event_type": "Redeploy", "resources": ["web5", "web6"]},
@@ -44,9 +45,12 @@ def test_no_hit_vm_serves_at_an_impact_and_all_serve_at_the_end(make_lab: Make, 
     probe = tmp_path / "probe.py"
     probe.write_text(PROBE)
     lab = make_lab([f"web{number}" for number in range(1, 8)], 60, "--hook", f"{sys.executable} {probe} {tmp_path / 'lab0'}")
-    for event in EVENTS:
-        lab.simulator.ask("POST", "/events", {"notice": 36000, "started_seconds": 240, **event})
-    lab.respond(respond_wait=True, respond_wait_timeout=600)
+    ids = {event["resources"][0]: lab.simulator.ask("POST", "/events", {"notice": 36000, "started_seconds": 240, **event})["event_id"] for event in EVENTS}
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        run = pool.submit(lab.respond, respond_wait=True, respond_wait_timeout=600)
+        lab.simulator.until(lambda: run.done() or not lab.flag("web4").exists(), 300, "web4 is drained")
+        lab.simulator.ask("POST", f"/events/{ids['web4']}/start")
+        run.result()
     impacts = [json.loads(line) for line in (lab.folder / "impacts").read_text().splitlines()]
     assert len({impact["event_id"] for impact in impacts}) == len(EVENTS), "the probe saw not every impact"
     assert [impact for impact in impacts if impact["serving"]] == []

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import pathlib
 import typing as t
@@ -23,10 +24,14 @@ def test_a_failing_drain_is_undone_and_never_approved(make_lab: Make) -> None:
         {"method": "command", "begin": f"sh -c 'echo begin >> {log}; exit 3'", "check": "true", "undo": f"sh -c 'echo undo >> {log}'"},
     ]
     event = lab.simulator.event("Reboot", ["web1"], notice=3600, started_seconds=900)
-    # Until the event starts by itself nothing is to be seen: that need not be looked for every second.
     timing = {**lab.all["respond_timing"], "retries": 1, "check_interval": 5}
-    # Drains that are short enough for an undo and a new drain before NotBefore.
-    output = lab.respond(code=None, respond_wait=True, respond_drain_seconds=5, respond_timing=timing)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        # Drains that are short enough for an undo and a new drain before NotBefore.
+        run = pool.submit(lab.respond, code=None, respond_wait=True, respond_drain_seconds=5, respond_timing=timing)
+        lab.simulator.until(lambda: run.done() or log.exists() and log.read_text().split().count("undo") > 1, 200, "both attempts are undone")
+        # The event starts by itself.
+        lab.simulator.ask("POST", f"/events/{event}/start")
+        output = run.result()
     assert lab.simulator.approvals() == []
     assert event in output
     assert "begin" in log.read_text()
@@ -189,7 +194,8 @@ def test_a_slow_drain_delays_no_other_event(make_lab: Make) -> None:
     lab.hosts["slow"]["drain_methods"] = [{"method": "command", "begin": "true", "check": "sh -c 'exit 75'", "undo": "true"}]
     slow = lab.simulator.event("Redeploy", ["slow"], notice=36000)
     fast = lab.simulator.event("Redeploy", ["fast"], notice=36000, started_seconds=60)
-    lab.respond(respond_wait=True, respond_wait_timeout=75, respond_timing={**lab.all["respond_timing"], "check_interval": 5})
+    output = lab.respond(code=2, respond_wait=True, respond_wait_timeout=75, respond_timing={**lab.all["respond_timing"], "check_interval": 5})
+    assert f"slow: draining for event {slow}, not back after respond_wait_timeout (75 s)" in " ".join(output.split())
     (approval,) = lab.simulator.approvals()
     assert fast in approval["body"]
     assert lab.records("fast")[0]["phase"] == "recovered"

@@ -15,6 +15,7 @@ import time
 import typing as t
 
 import pytest
+from lab import warm
 from lab.haproxy import Backend, HAProxy
 from lab.lab import Lab
 
@@ -66,7 +67,7 @@ def test_one_fault_domain_at_a_time_and_what_was_skipped_comes_back(make_lab: Ma
     with open(lab.folder / "output", "w") as output:
         running = subprocess.Popen(
             lab.command("maintenance.azure.rolling_upgrade", **{**given(), **more}),
-            env=lab.environment(), cwd=lab.folder, stdout=output, stderr=subprocess.STDOUT, text=True,
+            env=warm.playbooks(lab.environment()), cwd=lab.folder, stdout=output, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
     try:
         end = time.monotonic() + 240

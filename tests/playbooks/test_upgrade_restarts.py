@@ -13,6 +13,7 @@ import sys
 import time
 import typing as t
 
+from lab import warm
 from lab.lab import Lab
 
 Make = t.Callable[..., Lab]
@@ -90,7 +91,12 @@ def test_a_restart_that_the_upgrade_ordered_is_approved_at_once_if_it_is_all_its
     given = {"upgrade_hosts": "all", "upgrade_name": "Kernel", "upgrade_tasks": "work.yml", "upgrade_serial": 2}
     with open(lab.folder / "output", "w") as output:
         upgrade = subprocess.Popen(
-            lab.command("maintenance.azure.rolling_upgrade", **given), env=lab.environment(), cwd=lab.folder, stdout=output, stderr=subprocess.STDOUT, text=True
+            lab.command("maintenance.azure.rolling_upgrade", **given),
+            env=warm.playbooks(lab.environment()),
+            cwd=lab.folder,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
     try:
         own = wait_for(lab.folder / "ordered-web2", upgrade)

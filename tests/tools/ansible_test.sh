@@ -10,7 +10,8 @@ kind="$1"
 shift
 here=$(cd "$(dirname "$0")" && pwd)
 core=$(python -c 'from ansible.release import __version__; print(__version__)')
-work="$here/../../.build/ansible-test/$kind-$core"
+# Two suites may have the same ansible-core at a time.
+work="$here/../../.build/ansible-test/$kind-$core-$(printf '%s\n' "$@" | cksum | cut -d ' ' -f 1)"
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
 unset ANSIBLE_COLLECTIONS_PATH PYTHONPATH ANSIBLE_HOME PYTHONDONTWRITEBYTECODE

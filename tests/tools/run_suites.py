@@ -4,7 +4,8 @@
 
 """Run suites side by side, as many as keep two processors busy, each with a log and a time limit, and end with one line 'N passed, N failed'.
 
-A suite that hangs, is missing, collected nothing or skipped a test has failed.
+A suite that hangs, is missing, collected nothing or skipped a test has failed. One that the machine cannot run, and that may say so, is named as skipped before
+the last line, and counts as neither.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ LOGS = ROOT / ".build" / "logs"
 # Two, and a little more, because no suite keeps its processors busy all the time.
 PROCESSORS = 2.3
 CLOSING_LINE = re.compile(r"^(\d+) passed, (\d+) failed$")
+SKIPPED = "skipped: "
 # pytest's short summary of a test, which may stand far above the end of a suite's log.
 FAILED_TEST = re.compile(r"^(?:FAILED|ERROR) \S+.*")
 
@@ -120,11 +122,12 @@ class Running:
 
 class Result:
     def __init__(self, name: str, passed: int, failed: int, seconds: float, why: str = "", log: pathlib.Path | None = None, busy: float = 0) -> None:
+        self.skipped = why.startswith(SKIPPED)
         self.name, self.passed, self.failed, self.seconds, self.why, self.log = name, passed, failed, seconds, why, log
         self.busy = busy
 
     def show(self) -> None:
-        verdict = "FAILED" if self.failed else "ok"
+        verdict = "FAILED" if self.failed else "skip" if self.skipped else "ok"
         times = f"{self.seconds:.0f} s, {self.busy:.0f} s of processor time"
         print(f"{verdict:6} {self.name}: {self.passed} good, {self.failed} bad, {times} {self.why}".rstrip(), flush=True)
         if self.failed and self.log and self.log.exists():
@@ -165,6 +168,12 @@ def read_closing_line(path: pathlib.Path) -> tuple[int, int, str]:
     return (passed, failed, "") if passed + failed else (0, 1, "(no test was run)")
 
 
+def read_skipped(path: pathlib.Path) -> str:
+    """The last line of a suite that says why it was not run, or an empty text."""
+    lines = path.read_text(errors="replace").splitlines()
+    return lines[-1] if lines and lines[-1].startswith(SKIPPED) else ""
+
+
 def conclude(running: Running) -> Result:
     seconds = time.monotonic() - running.began
     suite, code = running.suite, running.process.returncode
@@ -174,6 +183,8 @@ def conclude(running: Running) -> Result:
         passed, failed, why = read_junit(running.junit)
     elif suite.counts == "closing line":
         passed, failed, why = read_closing_line(running.log)
+    elif suite.may_skip and not code and read_skipped(running.log):
+        passed, failed, why = 0, 0, read_skipped(running.log)
     else:
         passed, failed, why = (0, 1, f"(exit code {code})") if code else (1, 0, "")
     if code and not failed:
@@ -195,11 +206,17 @@ def run(wanted: list[known.Suite]) -> list[Result]:
             for suite in list(waiting):
                 needs = [need for need in suite.needs if need in names]
                 broken = [need for need in needs if need in results and results[need].failed]
-                if broken:
+                skipped = [need for need in needs if need in results and results[need].skipped]
+                early = [name for name in suite.after if name in names and name not in results]
+                if skipped:
+                    waiting.remove(suite)
+                    results[suite.name] = Result(suite.name, 0, 0, 0, results[skipped[0]].why)
+                    results[suite.name].show()
+                elif broken:
                     waiting.remove(suite)
                     results[suite.name] = Result(suite.name, 0, 1, 0, f"(not run: {', '.join(broken)} failed)")
                     results[suite.name].show()
-                elif (room or sum(item.suite.load for item in running) + suite.load <= PROCESSORS) and all(need in results for need in needs):
+                elif (room or sum(item.suite.load for item in running) + suite.load <= PROCESSORS) and not early and all(need in results for need in needs):
                     waiting.remove(suite)
                     running.append(Running(suite))
                     room = False
@@ -232,6 +249,9 @@ def main() -> int:
             print(f"failed: {result.name} {result.why}".rstrip())
             for line in result.failed_tests()[:20]:
                 print(f"    {line}")
+    for result in results:
+        if result.skipped:
+            print(f"not run: {result.name}, {result.why}")
     print(f"{passed} passed, {failed} failed", flush=True)
     return 1 if failed else 0
 

@@ -151,9 +151,9 @@ LEFT: Mapping[str, Kind] = {
 }
 
 NODE = fields({"name": text, "unschedulable": flag, "event": maybe(text), "ready": flag}, ("name", "unschedulable", "ready"))
-POD_TEXTS, POD_FLAGS = ("namespace", "name", "uid", "owner"), ("mirror", "finished", "local", "ending")
+POD_TEXTS, POD_FLAGS = ("namespace", "name", "uid", "owner"), ("mirror", "finished", "local", "ending", "ready")
 POD = fields({**dict.fromkeys(POD_TEXTS, text), **dict.fromkeys(POD_FLAGS, flag)}, (*POD_TEXTS, *POD_FLAGS))
-EVICTION = fields({"namespace": text, "name": text, "code": whole, "message": line}, ("namespace", "name", "code"))
+EVICTION = fields({"namespace": text, "name": text, "code": whole, "message": line, "reason": short, "cause": short}, ("namespace", "name", "code"))
 
 SCHEMAS: Mapping[str, Schema] = {
     # An answer without one of these says the same as one in which it is null.

@@ -27,6 +27,10 @@ class StageAnswer(Answer, total=False):
     """Why too few others serve without the VM: what is out is put back while there is time, and not approved."""
     addresses: dict[str, list[str]]
     """Of find.yml: by address, in words what has it, and the name that it has there; a host of the inventory may have both."""
+    away: int
+    """What it asks has answered in this drain and does not now, which is no failure yet: for so many seconds, where nothing has moved for good."""
+    moved: bool
+    """Of check.yml: something has left that no undo brings back at once, so that it waits for what is away until the deadline."""
     note: str
     """Of find.yml: what an operator has to know all the same."""
 
@@ -41,6 +45,9 @@ AT_MOST: Mapping[str, Sequence[str]] = {
     "undone": UNDO_STATES,
     "undoing": ("undoing", "failed"),
 }
+# Seconds for which what a method asks outside its VM may be away, before that is a failure.
+AWAY_WITHIN = 120
+OF_AUTHORITY = ("away", "moved")
 # What the files of a method may set method_answer to.
 # The stages that may answer that the method does not begin yet.
 MAY_WAIT = ("find", "begin")

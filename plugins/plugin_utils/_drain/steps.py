@@ -26,6 +26,7 @@ DRAIN, UNDO = "drain", "undo"
 DONE = {DRAIN: "drained", UNDO: "undone"}
 LONGEST_TIME, LONGEST_OUTPUT = 19, 400
 ENDED = "the tasks of {} ended the host (meta: end_host, end_batch, end_role or end_play); use when: or a block"
+NO_MORE: Values = {}
 NO_COPY = (
     "The record of event {} of {} has no copy on another VM ({}). If this VM is lost with its disk, what was changed outside it has to be put back by hand."
 )
@@ -284,9 +285,10 @@ class Steps:
         self.state.update(action=action, identity=identity, boot_id=self.request["boot_id"] if self.drains else "")
         self._do("act", step)
 
-    def _answer(self, state: str, error: str | None, hold: str | None = None) -> None:
+    def _answer(self, state: str, error: str | None, hold: str | None = None, judged: Values = NO_MORE) -> None:
         """Record what came of a method that is tasks."""
-        answer = {"state": state, "error": error, **({"hold": hold} if hold else {})}
+        more = {"hold": hold, **{key: judged.get(key) for key in answers.OF_AUTHORITY}}
+        answer = {"state": state, "error": error, **{key: value for key, value in more.items() if value}}
         self._act("last", told={"given": self._options(), "answer": answer} if self.drains else {"answer": answer})
 
     def _refuse(self, why: str) -> None:
@@ -378,8 +380,8 @@ class Steps:
         answer = mapping(self.kind.judge(came.answer, stage, self.state["method"]))
         self._note(self._remarks(answer, came))
         if answer["state"] == NOT_YET and self.state["acted"]:
-            # Something of it may be set since an earlier run, or an earlier begin of this drain. The plan puts it back.
-            self._answer("draining", answer["error"], answer["error"])
+            # Something of it may be set since an earlier run, or an earlier begin of this drain. The plan puts it back, unless what it asks is away.
+            self._answer("draining", answer["error"], None if answer.get("away") else answer["error"], answer)
         elif answer["state"] == "found":
             self._act("found", told={"given": self._options(), "finding": answer.get("finding")})
         elif answer["state"] == "begun":
@@ -388,7 +390,7 @@ class Steps:
             self.state["again"] = True
             self._find()
         else:
-            self._answer(answer["state"], answer["error"], answer.get("hold"))
+            self._answer(answer["state"], answer["error"], answer.get("hold"), answer)
 
     def _remarks(self, answer: Values, came: Came) -> str:
         """Return what an operator has to know of what find.yml has found, and what has the address of another host of the inventory."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from ...module_utils._scheduled_events.core.types import Data, Values
@@ -28,6 +28,7 @@ MOST_ITERATIONS = 764
 MOST_TAKEN = 40
 # Actions that are due and change nothing, perhaps on a full disk, are retried after so many seconds.
 RETRY_SECONDS = 15.0
+DRAINED = "drained"
 SHORTEST_PAUSE = 1.0
 # After so many successive plans a pass waits once: a VM that makes progress up must not prevent every pause.
 MOST_IN_A_ROW = 20
@@ -114,8 +115,13 @@ class State(LoopState):
     """Whether the last iteration took actions."""
     moved: bool
     """Whether these actions made progress with a drain or an undo."""
+    looks: int
+    """How often it looked again because it had met another run; a pass that waits counts anew for each meeting."""
     confirming_since: float | None
     """When a pass that does not wait began to wait for the confirmed end of an event."""
+    drained: list[str]
+    approved: list[str]
+    """The VMs that this pass has drained, and the ids of the events that it has approved."""
     silent_asked_at: float
     observed_at: dict[str, float]
     """The time of the last observation of each host, or of the attempt."""
@@ -192,7 +198,10 @@ def begin(
         "progressed": False,
         "is_taken": False,
         "moved": False,
+        "looks": 0,
         "confirming_since": None,
+        "drained": [],
+        "approved": [],
         "silent_asked_at": now,
         "observed_at": dict.fromkeys(involved, now),
         "marks": {},
@@ -225,6 +234,8 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
     moved = assignments.moved(state["assignments"], before, {str(one["host"]): one for one in found})
     # With its actions a VM may have been observed at any time since the plan.
     observed_at = {**state["observed_at"], **dict.fromkeys(state["contact"], acted_at if state["do"] in ("act", *WAITS) else now)}
+    approved = sorted({*state["approved"], *(event_id for one in found for event_id in one["approved"])})
+    state = {**state, "drained": _drained(state, before, found), "approved": approved}
     state = {**state, "observed_at": observed_at, "observations": found, "moved": state["is_taken"] and (state["moved"] or moved)}
     if late:
         # A slow action of one VM has made the observations of the others old.
@@ -235,9 +246,12 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
         return {**state, **nothing(), "do": "act", "contact": folders.doubtful, "doubted": doubted, "is_taken": state["is_taken"]}
     state = _refuse(state, folders.errors)
     everyone = observations.unpack(state["resting"], state["observations"])
-    plan, start_gate = _plan(everyone, _with_notified(state), state["start_gate"], ask, now)
+    plan, start_gate = _plan(everyone, _as_it_is_now(state), state["start_gate"], ask, now)
     plan = _with_sharing(plan, state["sharing"])
-    state = {**state, "plan": plan, "planned_at": now, "start_gate": start_gate}
+    looks = state["looks"] + 1 if plan["requeue"]["meets_in"] is not None else 0 if state["request"]["wait"] else state["looks"]
+    # Who has released may find the VMs free at once.
+    moved = state["moved"] or state["plan"]["requeue"]["meets_in"] is not None
+    state = {**state, "plan": plan, "planned_at": now, "start_gate": start_gate, "looks": looks, "moved": moved}
     if state["sharing"] and not _reachable(state):
         return _end(state)
     if state["request"]["check_mode"] and state["is_taken"]:
@@ -277,7 +291,7 @@ def resume(state: State) -> State:
 def record_notified(state: State, now: float) -> State:
     """Return a pass that is over with one more iteration, which records what was delivered; the same state if nothing was."""
     everyone = observations.unpack(state["resting"], state["observations"])
-    actions = _plan_by(everyone, _with_notified(state), state["start_gate"], now)["actions"]
+    actions = _plan_by(everyone, _as_it_is_now(state), state["start_gate"], now)["actions"]
     told = [one for one in actions if one["action"] == "write" and set(one["changes"]) == {"told"} and one["host"] in _reachable(state)]
     if not told:
         return state
@@ -288,9 +302,11 @@ def record_notified(state: State, now: float) -> State:
     return {**state, **nothing(), "do": "act", "assignments": assigned, "actions": on_vm, "contact": list(assigned), "notified": notified}
 
 
-def _with_notified(state: State) -> Request:
-    found = notifying.outcomes(state["notified"])
-    return {**state["request"], "settings": {**state["request"]["settings"], "notified": found}} if found else state["request"]
+def _as_it_is_now(state: State) -> Request:
+    """Return the request with what this run has learned of its notifications and of other runs."""
+    settings, found = state["request"]["settings"], notifying.outcomes(state["notified"])
+    learned = {**({"notified": found} if found else {}), **({"run": {**settings["run"], "looks": state["looks"]}} if state["looks"] else {})}
+    return {**state["request"], "settings": {**settings, **learned}} if learned else state["request"]
 
 
 def _refuse(state: State, sharing: Mapping[str, str]) -> State:
@@ -469,7 +485,9 @@ def _checks(state: State, plan: Data, pause: float, now: float) -> dict[str, Tak
 
 def _confirm_or_end(state: State, plan: Data, now: float) -> State:
     """End the pass, or first wait the few seconds after which the end of an event is confirmed: until then its VMs stay out of service."""
-    request, confirms_in = state["request"], plan["requeue"]["confirms_in"]
+    request, confirms_in, meets_in = state["request"], plan["requeue"]["confirms_in"], plan["requeue"]["meets_in"]
+    if meets_in is not None and not request["check_mode"] and _left(state, now) > 0:
+        return _wait(state, {**plan, "requeue": {**plan["requeue"], "seconds": meets_in}}, now)
     since = now if state["confirming_since"] is None else state["confirming_since"]
     may_wait = request["confirm_end"] and not request["wait"] and not request["check_mode"] and _left(state, now) > 0
     if confirms_in is None or not may_wait or now - since >= CONFIRM_SECONDS:
@@ -481,7 +499,36 @@ def _end(state: State) -> State:
     """End the pass, and release its leases, so that other runs need not wait; those of a killed run expire."""
     held = [str(one["host"]) for one in state["observations"] if state["run"] and (state["run"] in _holders(one) or one["host"] in state["sharing"])]
     plan = {**state["plan"], "ended": sorted(_recovered(state["plan"]) - set(state["ended_before"]))}
+    plan["fails"] = [*plan["fails"], *_not_back(state)]
     return {**state, **nothing(), "plan": plan, "do": "release" if held else "end", "contact": held, "is_taken": False}
+
+
+def _not_back(state: State) -> list[str]:
+    """Return which VMs are not back at the end of a pass whose time to wait for them is over."""
+    request = state["request"]
+    if not request["wait"] or request["check_mode"] or _left(state, state["planned_at"]) > 0:
+        return []
+    over = f"not back after respond_wait_timeout ({request['wait_timeout']:.0f} s); run respond again, or let the schedule do so"
+    return grouped((str(one["host"]), [f"{one['phase']} for event {one['event_id']}, {over}"]) for one in state["plan"]["not_back"])
+
+
+def done_by(state: State) -> dict[str, int]:
+    """Return what a pass has done itself, whatever others did before it: on how many VMs it drained, and how many events it approved and ended."""
+    ended = plain_values.items(state["plan"].get("ended"))
+    return {"run_drained": len(state["drained"]), "run_approved": len(state["approved"]), "run_recovered": len(ended)}
+
+
+def _drained(state: State, before: Mapping[str, Observation], found: Iterable[Observation]) -> list[str]:
+    """Return the VMs that this pass has drained, also in the iteration that is over. A check of what was drained before is none."""
+    asked = {host: [action["event_id"] for action in _taken_by(host, state) if action["action"] == "drain"] for host in state["assignments"]}
+    now = {str(one["host"]): one for one in found}
+    drained = {host for host, ids in asked.items() for one in ids if host in now and _phase(now[host], one) == DRAINED != _phase(before[host], one)}
+    return sorted({*state["drained"], *drained})
+
+
+def _phase(observed: Values, event_id: str) -> Any:
+    records = map(plain_values.mapping, plain_values.items(plain_values.mapping(observed.get("observation")).get("records")))
+    return next((one.get("phase") for one in records if plain_values.mapping(one.get("event")).get("event_id") == event_id), None)
 
 
 def _recovered(plan: Values) -> set[str]:

@@ -53,7 +53,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     untold = few_of_each(every, lambda notice: [notice.host], MOST_NOTICES)[0]
     told = [write for one in event_states for write in notifications.delivered(one, chosen)]
     actions = stages.this_iteration([*_actions(event_states, hosts, decided, phases, chosen, moment, keepers), *told])
-    waiting = requeue.decide(event_states, hosts, actions, chosen)
+    waiting = requeue.decide(event_states, hosts, actions, chosen, decided.board.meets_in)
     event_states = sorted(event_states, key=lambda event_state: _place(event_state, phases[event_state.key]))
     observed_state = replace(observed_state, event_states=event_states)
     summary = summaries.summary(hosts, event_states, chosen, moment)
@@ -72,10 +72,11 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         "stages": stages.stages((action.host, action.name) for action in actions),
         "begins": decided.begins,
         "done": waiting.done,
-        "requeue": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why, "confirms_in": waiting.confirms_in},
+        "requeue": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why, "confirms_in": waiting.confirms_in, "meets_in": waiting.meets_in},
         "next_look_in": waiting.next_look_in,
         "differing": sorted({name for event_state in event_states if event_state.ours for name in event_state.differing}),
         "failed": failed,
+        "not_back": _not_back(event_states),
         "hosts": summaries.of_hosts(hosts),
         "summary": {
             **summary,
@@ -170,6 +171,17 @@ def _failed(event_states: list[EventState]) -> list[Data]:
         for event_state in event_states
         for participant in event_state.participants
         if participant.failed and event_state.ours
+    ]
+
+
+def _not_back(event_states: list[EventState]) -> list[Data]:
+    """Return the VMs that are out for an event of this run which is not over for them."""
+    return [
+        {"host": one.host.name, "event_id": event_state.event.event_id, "phase": one.record.phase}
+        for event_state in event_states
+        if requeue.is_alive(event_state)
+        for one in event_state.participants
+        if one.record is not None and not one.asleep and one.named and allocation.is_out(one.record)
     ]
 
 

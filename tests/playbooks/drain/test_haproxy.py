@@ -199,6 +199,14 @@ def test_a_balancer_that_is_gone_is_named(fleet: Fleet, site: Site) -> None:
     fleet.drain("web1")
     assert web1.state == "drained" and site.states("web1") == ["maint"] * 4, web1.result
     site.balancers["lb1"].stop()
+    # Killed in the middle: nothing is put back on the other one, and nothing is approved. Once it runs again, it is drained again.
+    fleet.drain("web1", verify=True)
+    assert web1.state == "draining" and "load balancer lb1: HAProxy's runtime socket" in web1.result["error"] and "lb2" not in web1.result["error"], web1.result
+    assert site.balancers["lb2"].admin_state("plain", "web1") == "maint" and "away" in web1.method(0)["times"]
+    site.balancers["lb1"].start()
+    fleet.drain("web1", verify=True)
+    assert web1.state == "drained" and site.states("web1") == ["maint"] * 4 and "away" not in web1.method(0)["times"], web1.result
+    site.balancers["lb1"].stop()
     recover(fleet, "web1")
     assert web1.state == "undoing" and "load balancer lb1" in web1.result["error"] and "lb2" not in web1.result["error"], web1.result
     assert site.balancers["lb2"].admin_state("plain", "web1") == "ready"

@@ -1,13 +1,14 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Method kubernetes: the real kubernetes.core and the real Python client, against a stand-in for the API server. Never run against Kubernetes."""
+"""Method kubernetes: the real kubernetes.core and the real Python client, against a stand-in for the API server: what a real one does not do on demand."""
 
 from __future__ import annotations
 
 import collections.abc
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,8 @@ REFUSED: dict[str, tuple[dict[str, Any], Any, str]] = {
     "context": ({"context": "nothing"}, None, "node context: the API server cannot be asked: CoreException: Could not create API client"),
     "gone": ({"context": "gone"}, None, "node gone: the API server cannot be asked: "),
     "forbidden": ({}, None, 'node forbidden: the API server answers 403: nodes "worker1" is forbidden'),
+    "ended": ({"context": "ended"}, None, "node ended: the API server answers 401: Unauthorized. Give its user a new token or certificate"),
+    "held": ({}, pod("locked-1"), "node held: no right to evict shop/locked-1: pods is forbidden: User drain"),
     "broken": ({}, None, "node broken: the API server answers 500: etcdserver: request timed out"),
 }
 
@@ -159,7 +162,12 @@ REFUSED: dict[str, tuple[dict[str, Any], Any, str]] = {
 def test_it_is_refused_by_name_before_anything_is_changed(fleet: Fleet, api: KubernetesApi) -> None:
     site = Site(fleet, api)
     del fleet.hosts["web1"]
-    api.refused = {"PATCH /api/v1/nodes/forbidden": FORBIDDEN, "GET /api/v1/nodes/broken": status(500, "etcdserver: request timed out")}
+    evictions = status(403, "pods is forbidden: User drain cannot create resource pods/eviction", "Forbidden", kind="pods")
+    api.refused = {
+        "POST /api/v1/namespaces/shop/pods/locked-1/eviction": evictions,
+        "PATCH /api/v1/nodes/forbidden": FORBIDDEN,
+        "GET /api/v1/nodes/broken": status(500, "etcdserver: request timed out"),
+    }
     for name, (options, there, _words) in REFUSED.items():
         api.nodes[name] = api.make_node(name)
         if there:
@@ -168,6 +176,7 @@ def test_it_is_refused_by_name_before_anything_is_changed(fleet: Fleet, api: Kub
     site.drain()
     for name, (_options, _there, words) in REFUSED.items():
         assert fleet.hosts[name].state == "failed" and words in fleet.hosts[name].result["error"], fleet.hosts[name].result
+        assert "Traceback" not in fleet.hosts[name].result["error"] and len(fleet.hosts[name].result["error"]) < 400
         assert api.cordoned(name) == FREE
     assert api.changes() == []
 
@@ -221,6 +230,22 @@ def test_the_server_is_away_in_the_middle(fleet: Fleet, api: KubernetesApi) -> N
     api.budgets["web-1"] = ["web"]
     site.drain()
     assert site.vm.state == "draining", site.vm.result
+    # Gone, with a token that has ended, and frozen: nothing is put back, and the node's pods that have left stay away.
+    asked = len(api.changes())
+    for context, slow, words in (
+        ("gone", 0, "node worker1: the API server cannot be asked: 127.0.0.1:9 is not reachable (Connection refused)"),
+        ("ended", 0, "node worker1: the API server answers 401: Unauthorized. Give its user a new token"),
+        ("stub", 14, "node worker1: the API server cannot be asked: no answer within 10 s"),
+    ):
+        site.given["context"], api.slow, begun = context, slow, time.monotonic()
+        site.drain(verify=slow == 0)
+        assert site.vm.state == "draining" and words in site.vm.result["error"] and time.monotonic() - begun < 30, site.vm.result
+        assert api.cordoned() == OURS and len(api.changes()) == asked
+    api.slow = 0
+    assert {"away", "moved"} <= set(site.vm.method(0)["times"])
+    site.drain()
+    assert site.vm.state == "draining" and "not evicted yet: shop/web-1" in site.vm.result["error"], site.vm.result
+    assert "away" not in site.vm.method(0)["times"]
     site.given["context"] = "gone"
     site.recover()
     assert site.vm.state == "undoing" and "node worker1: the API server cannot be asked" in site.vm.result["error"], site.vm.result

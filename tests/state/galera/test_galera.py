@@ -9,16 +9,13 @@ A script stands in for systemctl (cluster.py): the units are the nodes.
 
 from __future__ import annotations
 
-import os
 import pathlib
-import signal
-import subprocess
-import time
 import typing as t
 
 import pytest
 from galera.cluster import NODES, Arbitrator, Client, Cluster, socket, unit, until
 from impact import Impact, freeze, thaw
+from killed import kill_when
 from lab.lab import Lab
 from rehearsal import rehearse
 from writer import Writer
@@ -233,22 +230,6 @@ def test_killed_between_its_steps_it_goes_on(cluster: Cluster, lab: Lab) -> None
         writers.until(50)
     assert cluster.in_step("n1") and cluster.status("n1")["wsrep_reject_queries"] == "NONE" and "recovered" in lab.phases("vm1")
     writers.verdict("killed between its steps")
-
-
-def kill_when(lab: Lab, seen: t.Callable[[], bool]) -> bool:
-    """Run respond, and kill it with all that it has started as soon as something is so. Return whether it was still at work."""
-    process = subprocess.Popen(
-        # Not a warm one, which is no child of the process that is killed.
-        lab.command("maintenance.azure.respond", respond_wait=True), env=lab.environment(), cwd=lab.folder,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
-    while process.poll() is None:
-        if seen():
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait(30)
-            return True
-        time.sleep(0.02)
-    return False
 
 
 @pytest.mark.full

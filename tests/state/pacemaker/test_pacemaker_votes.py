@@ -11,6 +11,7 @@ import sys
 import typing as t
 
 import pytest
+from killed import drained, kill_when
 from lab.lab import Lab
 from pacemaker.cluster import OUTSIDE, Cluster
 from pacemaker.watch import Watch
@@ -18,7 +19,6 @@ from rehearsal import rehearse
 
 NAMES = ("vm1", "vm2", "vm3")
 DRAIN_ALL = [{"name": "all", "drain": True, "approve": "after_drain"}]
-HELD = [{"name": "held", "drain": True, "approve": "never"}]
 DOWN = "2 of 3 votes are needed, and 1 would be left: vm3 is down. The cluster would stop all resources (no-quorum-policy)"
 
 
@@ -98,13 +98,12 @@ def test_without_a_majority_it_waits_and_goes_on_once_there_is_one(cluster: Clus
 
 @pytest.mark.full
 def test_a_node_that_is_lost_after_the_drain_keeps_it_from_being_approved(cluster: Cluster, lab: Lab) -> None:
-    lab.all["respond_policy"] = HELD
+    # The lease of the killed run ends after its look at the drain has grown old.
+    lab.all["respond_timing"].update(lease_seconds=45, verify_seconds=30)
     event_id = lab.simulator.event("Reboot", ["vm1"], notice=900)
-    while "drained" not in lab.phases("vm1"):
-        lab.respond(code=None)
-    lab.all["respond_policy"] = DRAIN_ALL
+    assert kill_when(lab, lambda: drained(lab, "vm1"))
     lose(cluster, "vm3")
-    said = " ".join(lab.respond(code=None).split())
+    said = " ".join(lab.respond(code=None, respond_wait=True, respond_wait_timeout=90).split())
     assert DOWN in said and lab.simulator.approvals() == [], said[-6000:]
     # The resource has not stopped: what would stop it is the end of vm1.
     assert len(cluster.where("d1")) == 1

@@ -363,19 +363,19 @@ def frozen(processes: t.Sequence[int]) -> t.Iterator[None]:
         thaw(processes)
 
 
-class Cut:
+class Cut(LocalDaemons):
     """Patroni's REST API of a member, as the method reaches it. The process ends at one request, before it is sent or after its answer."""
 
     def __init__(self, request: tuple[str, str], after: bool) -> None:
+        super().__init__()
         self._request, self._after = request, after
-        self._daemons = LocalDaemons()
 
     def request(self, daemon: Daemon, method: str, path: str, body: bytes | None = None, headers: t.Mapping[str, str] | None = None) -> Reply:
         # The switchover that asks for one; the one before it only finds out who may.
         cuts = (method, path) == self._request and (path != "/switchover" or b"leader" in (body or b""))
         if cuts and not self._after:
             raise Killed
-        reply = self._daemons.request(daemon, method, path, body, headers)
+        reply = super().request(daemon, method, path, body, headers)
         if cuts:
             raise Killed
         return reply

@@ -16,6 +16,7 @@ import typing as t
 
 import pytest
 from impact import Impact
+from killed import drained, kill_when
 from lab.lab import Lab
 from lab.watcher import Watcher
 from redis.cluster import MASTER, REDIS, SENTINEL, Client, Cluster, until
@@ -204,17 +205,17 @@ def test_the_same_event_with_and_without_a_drain(kind: str, seconds: float, clus
 def test_a_replica_that_goes_down_after_the_drain_holds_the_approval(cluster: Cluster, lab: Lab) -> None:
     (hit, other), vm = cluster.replicas(), lab.hosts[cluster.replicas()[0]]
     cluster.set_all(GUARD, "1")
-    lab.all["respond_policy"] = [{"name": "all", "drain": True, "approve": "never"}]
+    # The lease of the killed run ends after its look at the drain has grown old.
+    lab.all["respond_timing"].update(lease_seconds=45, verify_seconds=30)
     event_id = lab.simulator.event("Freeze", [hit], notice=600, duration_in_seconds=40)
-    drained = functools.partial(until, lambda: "drained" in lab.respond(code=None) and lab.phases(hit)[-1] == "drained", 60, "a drained replica")
-    drained()
-    lab.all["respond_policy"] = DRAIN_ALL
+    assert kill_when(lab, lambda: drained(lab, hit))
     with cluster.away(other):
-        output = " ".join(lab.respond(code=None).split())
+        output = " ".join(lab.respond(code=None, respond_wait=True, respond_wait_timeout=90).split())
         assert "0 of 2 replicas would be left" in output and lab.simulator.approvals() == [], output
         # A person lets it go all the same, and is told what else is missing.
         vm["drain_methods"][0]["allow_no_writes"] = True
         until(lambda: bool(lab.respond(code=None)) and lab.simulator.approvals() != [], 60, "an approval")
+    lab.simulator.until(lambda: "Started" in [one["event_status"] for one in lab.simulator.ask("GET", "/events")], 30, "the event starts")
     lab.simulator.ask("POST", f"/events/{event_id}/finish")
     lab.respond(code=None, respond_wait=True)
     cluster.set_all(GUARD, "0")

@@ -7,10 +7,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import pathlib
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -18,6 +16,7 @@ import typing as t
 
 import pytest
 from impact import Impact, freeze, thaw
+from killed import kill_when
 from lab.lab import Lab
 from lab.watcher import Watcher
 from rehearsal import rehearse
@@ -225,7 +224,7 @@ def test_all_slurmds_of_a_vm_are_drained_and_come_back(cluster: Cluster, lab: La
     def strike() -> None:
         hit.extend([*(job for node in TWINS for job in cluster.runs_on(node)), *(node for node in TWINS if cluster.state(node) != "IDLE+DRAIN")])
 
-    with Impact(lab, event_id, 1, strike, lambda: None), at_once(lambda: cluster.state("twin2") == "ALLOCATED+DRAIN", lambda: cluster.end("twin2")):
+    with Impact(lab, event_id, 1, strike, lambda: None), at_once(lambda: cluster.state("twin2") == "MIXED+DRAIN", lambda: cluster.end("twin2")):
         lab.respond(respond_wait=True)
     assert hit == [] and recovered(lab, "vm1") and set(jobs) <= set(cluster.log("ended"))
     until(lambda: all(cluster.state(node) == "IDLE" for node in TWINS), "both are back")
@@ -309,22 +308,6 @@ def test_killed_between_its_steps_it_goes_on(cluster: Cluster, lab: Lab) -> None
     assert reboot.hit == [] and recovered(lab, "vm1") and cluster.updates("vm1") == ["DRAINING", "IDLE"]
     assert cluster.job(job).count("Restarts=1") == 1
     in_service(cluster, "vm1")
-
-
-def kill_when(lab: Lab, seen: t.Callable[[], bool]) -> bool:
-    """Run respond, and kill it with all that it has started as soon as something is so. Return whether it was still at work."""
-    process = subprocess.Popen(
-        # Not a warm one, which is no child of the process that is killed.
-        lab.command("maintenance.azure.respond", respond_wait=True), env=lab.environment(), cwd=lab.folder,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
-    while process.poll() is None:
-        if seen():
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait(30)
-            return True
-        time.sleep(0.02)
-    return False
 
 
 @pytest.mark.full

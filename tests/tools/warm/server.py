@@ -32,6 +32,8 @@ import typing as t
 import zipfile
 import zlib
 
+import immortal
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 # The code cache, where it is used, has put its own in its place.
 compile_anew = getattr(sys.modules.get("code_cache"), "compile_anew", builtins.compile)
@@ -310,7 +312,8 @@ def serve(path: str, run: t.Callable[[Request], None]) -> None:
     """Serve until standard input ends."""
     server = Server(path, run)
     gc.collect()
-    # What is here stays here: no process needs to look at it, and so to copy it.
+    # What is here stays here: no process needs to look at it, or to write to it, and so to copy it.
+    immortal.keep_all()
     gc.freeze()
     print("ready", flush=True)
     # Where it says more, no VM can listen.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pathlib
 import sys
 import time
+import typing as t
 
 import pytest
 
@@ -24,8 +25,8 @@ def logs(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     monkeypatch.setattr(run_suites, "ROOT", tmp_path)
 
 
-def suite(name: str, script: str, limit: int = 20, counts: str = "exit code", needs: tuple[str, ...] = ()) -> suites.Suite:
-    return suites.Suite(name, ("/bin/sh", "-c", script), limit, counts, needs=needs)
+def suite(name: str, script: str, limit: int = 20, counts: str = "exit code", needs: tuple[str, ...] = (), **more: t.Any) -> suites.Suite:
+    return suites.Suite(name, ("/bin/sh", "-c", script), limit, counts, needs=needs, **more)
 
 
 def outcome(*wanted: suites.Suite) -> dict[str, tuple[int, int]]:
@@ -78,6 +79,20 @@ def test_what_needs_something_broken_is_not_run(tmp_path: pathlib.Path) -> None:
     after = suite("after", f"touch {tmp_path}/ran", needs=("before",))
     assert outcome(after, suite("before", "false")) == {"before": (0, 1), "after": (0, 1)}
     assert not (tmp_path / "ran").exists()
+
+
+def test_what_may_be_skipped_counts_as_neither_and_so_does_what_needs_it(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    needing = suite("needing", f"touch {tmp_path}/ran", needs=("may",))
+    may, must = suite("may", "echo 'skipped: no Go'", may_skip=True), suite("must", "echo 'skipped: no Go'")
+    broken = suite("broken", "echo 'skipped: no Go'; false", may_skip=True)
+    assert outcome(needing, may, must, broken) == {"needing": (0, 0), "may": (0, 0), "must": (1, 0), "broken": (0, 1)}
+    assert not (tmp_path / "ran").exists()
+    assert "skip   needing: 0 good, 0 bad, 0 s, 0 s of processor time skipped: no Go" in capsys.readouterr().out
+
+
+def test_what_runs_after_others_waits_for_their_end_whatever_it_is(tmp_path: pathlib.Path) -> None:
+    late = suite("late", f"test -e {tmp_path}/ended", after=("timed", "not asked for"))
+    assert outcome(late, suite("timed", f"sleep 0.5; touch {tmp_path}/ended; false")) == {"late": (1, 0), "timed": (0, 1)}
 
 
 def test_two_at_a_time(tmp_path: pathlib.Path) -> None:

@@ -235,3 +235,27 @@ def test_the_playbook_of_another_core_is_left_alone(tmp_path: pathlib.Path) -> N
     environment = environment_of(tmp_path)
     environment["PATH"] = f"{tmp_path}:{environment['PATH']}"
     assert warm.playbooks(environment) == environment
+
+
+IMMORTAL = """
+import gc, sys
+sys.path.insert(0, {folder!r})
+import immortal
+class Kept: pass
+kept, of_code = Kept(), (lambda: ("a part of", 12345.5)).__code__.co_consts
+before = sys.getrefcount(None)
+immortal.keep_all()
+more = [kept] * 1000 + [of_code] * 1000 + [Kept] * 1000
+print({{sys.getrefcount(one) == before for one in (kept, of_code, Kept, immortal.keep_all.__code__.co_consts)}})
+new = Kept()
+count = sys.getrefcount(new)
+others = [new, new]
+print(sys.getrefcount(new) - count, gc.collect() >= 0)
+"""
+
+
+def test_what_a_server_has_is_never_written_to_and_what_comes_later_is_counted() -> None:
+    program = IMMORTAL.format(folder=str(warm.FOLDER))
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True).stdout
+    # Python 3.11 counts all of them.
+    assert said == f"{{{sys.version_info >= (3, 12)}}}\n2 True\n"

@@ -11,18 +11,22 @@ from __future__ import annotations
 import typing as t
 
 from ..core.types import Data, Values
+from ..host.machine.daemons import DaemonError
 from ..host.machine.machine import Machine
+from ..host.system import seconds_between
 from ..journal.record_changes import RecordChange
 from ..journal.record_schema import NEEDED, NOT_YET, Record, RecordsError
 from ..journal.recorded import Recorded, find_method
 from .journal import APPROVED_OR_STARTED, UNDER_WAY, Journal
-from .methods.method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDONE, Answer, Method, MethodError, NotYet
+from .methods.method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDONE, Answer, Method, MethodError, NoAnswer, NotYet
 from .orders import DrainOrder, Identity, MethodOrder
 from .tasks import Tasks, method_of
 
 FOUND, BEGUN = "found", "begun"
 # The kind of a method's error in the record: it is drained or draining, and the VM should be in service again.
 HOLD = "hold"
+# Among the times of a method in the record: since when what it asks is away, and when the first of what the VM served had left.
+AWAY, MOVED = "away", "moved"
 # The later, the worse.
 WORSE = (DRAINED, DRAINING, NOT_YET, FAILED)
 NO_METHOD = "There is no drain method. An empty list is not a drain; method none says that nothing has to be done."
@@ -139,7 +143,7 @@ class Drain:
             raise _StoppedAtFinding
         entry = self._entry(order)
         if order.answer is not None:
-            return self._answered(order.answer, entry)
+            return self._answered(order, order.answer, entry)
         method = method_of(order, self._machine.system)
         if entry.state not in (BEGUN, DRAINED) or (entry.state == BEGUN and self._other_boot(entry) and not self._order.verify):
             self._begin(method, order)
@@ -150,15 +154,31 @@ class Drain:
         return answer
 
     def _check(self, method: Method, order: MethodOrder) -> Answer:
-        return method.check(self._tasks.machine(order), self._tasks.of(order, self._entry(order)))
+        try:
+            return method.check(self._tasks.machine(order), self._tasks.of(order, self._entry(order)))
+        except (DaemonError, NoAnswer) as error:
+            # It has answered in this drain.
+            return Answer(DRAINING, str(error))
 
-    def _answered(self, answer: Answer, entry: Recorded) -> Answer:
+    def _answered(self, order: MethodOrder, answer: Answer, entry: Recorded) -> Answer:
         """Return what tasks of the controller have answered. A method that is not begun here has nothing to answer but that it may not begin yet."""
         if answer.state == NOT_YET:
             return self._waits(answer.error or "no reason given", entry)
         if answer.state == FAILED or entry.state in (FOUND, BEGUN, DRAINED):
-            return answer
+            return self._still_away(order, answer, entry)
         return Answer(FAILED, f"the answer is {answer.state!r}, and the method has not begun: it is {entry.state}")
+
+    def _still_away(self, order: MethodOrder, answer: Answer, entry: Recorded) -> Answer:
+        """Return an answer, or that what was asked is away for too long. The record says since when, for the run before this one may have been killed."""
+        bounded = order.away and not order.moved and MOVED not in entry.times
+        away = seconds_between(entry.times.get(AWAY), self._machine.now()) if bounded else None
+        return answer if away is None or away < order.away else Answer(FAILED, f"{answer.error or 'away'}; that for {away:.0f} s")
+
+    def _times(self, order: MethodOrder, answer: Answer, entry: Recorded) -> Data:
+        """Return the times of a method in the record, with those of its authority."""
+        away = order.away and answer.state == DRAINING
+        new = {key: self._machine.now() for key, is_so in ((AWAY, away), (MOVED, order.moved)) if is_so and key not in entry.times}
+        return {**{key: at for key, at in entry.times.items() if key != AWAY or away}, **new}
 
     def _waits(self, why: str, entry: Recorded) -> Answer:
         """Raise NotYet for a method that has set nothing; of any other it is no answer. At the deadline a method has begun, or has failed by name."""
@@ -252,18 +272,26 @@ class Drain:
             return
         entry = self._entry(order)
         held = None if answer.state == FAILED or self._phase() in APPROVED_OR_STARTED else answer.hold
-        other = entry.state != (BEGUN if answer.state == DRAINING else answer.state) or self._other_boot(entry) or (entry.error_kind == HOLD) != bool(held)
+        times = self._times(order, answer, entry)
+        other = (
+            times != entry.times
+            or entry.state != (BEGUN if answer.state == DRAINING else answer.state)
+            or self._other_boot(entry)
+            or (entry.error_kind == HOLD) != bool(held)
+        )
         if answer.state == DRAINED and not (is_last or other):
             return
         if answer.state == DRAINING and not other and self._phase() in ("draining", *APPROVED_OR_STARTED):
             return
-        method = {
+        method: Data = {
             "id": order.id,
             "state": BEGUN if answer.state == DRAINING else answer.state,
             "boot_id": self._identity.boot_id,
             "error": answer.error or held,
             "error_kind": HOLD if held else None,
         }
+        if times != entry.times:
+            method["times"] = times
         if order.runs:
             # Of what the settings do not name, only that it failed: its kind in the record is not known to be one.
             method["method"] = order.kind

@@ -52,6 +52,10 @@ class MethodOrder(t.NamedTuple):
     """Of such a method: what its check or its undo has answered, or its find or begin, that it may not begin yet. It is judged and recorded."""
     hold: str | None = None
     """With an answer of a check: why the VM should be in service again."""
+    away: float = 0.0
+    """With draining: what the tasks ask has answered in this drain and does not now, which is no failure for so many seconds; 0 where it answers."""
+    moved: bool = False
+    """With an answer: something has left that no undo brings back at once, so that what is away is waited for until the deadline."""
     addresses: t.Sequence[str] = ()
     """The daemons that the settings name, beside those of the VM: the method may talk to them."""
 
@@ -135,6 +139,8 @@ def _methods(given: Values, answers: t.Sequence[str]) -> list[MethodOrder]:
 def _method(given: t.Any, answers: t.Sequence[str]) -> MethodOrder:
     if not isinstance(given, t.Mapping) or not isinstance(given.get("id"), str) or not isinstance(given.get("kind"), str):
         raise OrderError("each of methods must be a method with id and kind")
+    answer = _mapping(given, "answer")
+    away = answer.get("away")
     return MethodOrder(
         id=given["id"],
         kind=given["kind"],
@@ -147,7 +153,9 @@ def _method(given: t.Any, answers: t.Sequence[str]) -> MethodOrder:
         override=_mapping(given, "override"),
         finding=None if given.get("finding") is None else _finding(given["finding"]),
         answer=None if given.get("answer") is None else _answer(given["answer"], answers),
-        hold=_text(_mapping(given, "answer"), "hold"),
+        hold=_text(answer, "hold"),
+        away=float(away) if isinstance(away, (int, float)) else 0.0,
+        moved=answer.get("moved") is True,
         addresses=[str(address) for address in given.get("addresses") or ()],
     )
 

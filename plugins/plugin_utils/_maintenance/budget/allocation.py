@@ -377,11 +377,19 @@ def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Lea
         taken.add([name for name in anyway if name in budget.of], f"{event_id} takes it at its deadline")
         return _hold(_beyond_capacity(unit, anyway), full, room, board)
     if begins or _approves(unit):
+        _meet(budget, unit, names, full, taken, board)
         # Only a unit that fits once the events under way are over may keep others waiting.
         if _full(budget, names, stuck, total=False, has_waited=has_waited) is None:
             taken.add(names, f"kept for {event_id}, which is older")
         return _hold(unit, full, room, board)
     return unit._replace(event_state=unit.event_state.with_blocker(replace(room, way_out=f"{room.way_out} to be approved, or for Azure to start it")))
+
+
+def _meet(budget: Budget, unit: Unit, names: Sequence[str], group: Group, taken: Tally, board: Leases) -> None:
+    """Decide who releases where only the leases of other runs take the room."""
+    certain = Tally(budget.of, {name: why for name, why in taken.why.items() if name in budget.out or name not in budget.leased})
+    if _full(budget, names, certain, total=True, has_waited=False) is None:
+        leases.meet(board, unit.event_state.event.event_id, [one.host.name for one in unit.participants], group.members)
 
 
 def _no_room(group: Group, detail: str = "") -> Blocker:

@@ -42,6 +42,8 @@ class Run:
     id: str = ""
     who: str = ""
     kind: str = "events"
+    looks: int = 0
+    """How often it has looked again in this pass because it has met another run."""
 
 
 @dataclass(frozen=True)
@@ -193,10 +195,10 @@ def _checked(name: str, given: Any, default: Any) -> Any:
 def _run(given: Any) -> Run:
     source = plain_values.mapping(given)
     found, kind = plain_values.text(source.get("id")) or "", plain_values.text(source.get("kind")) or "events"
-    unknown = sorted(set(source) - {"id", "who", "kind"})
+    unknown = sorted(set(source) - {"id", "who", "kind", "looks"})
     if not isinstance(given, Mapping) or unknown or kind not in KINDS or (found and not RUN_ID.fullmatch(found)):
         raise WrongInput(f"setting run must be a dictionary with id (4 to 32 small letters and digits), who, and kind ({' or '.join(KINDS)}), not {given!r}")
-    return Run(found, plain_values.text(source.get("who")) or "", kind)
+    return Run(found, plain_values.text(source.get("who")) or "", kind, plain_values.whole(source.get("looks")) or 0)
 
 
 def load_limits(option: str, given: Any) -> dict[str, int] | None:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ....module_utils._scheduled_events.core.names import folded
 from ....module_utils._scheduled_events.lease.lease_schema import event_digest
 from ..config.settings import Settings
+from ..core import timestamps
 from ..core.actions import AcquireLease, ReleaseLease
 from ..core.blocker import Blocker
 from ..core.model import Host, Lease
@@ -26,6 +27,10 @@ from . import deadlines
 LIVE_INTENTS = ("drain", "verify", "undo")
 # A run that backed off retries after a random part of this.
 PAUSE = 30.0
+# Runs that have met look again within their passes, after so many seconds: the one that keeps its leases, and the others, which release theirs.
+KEEPING, RELEASING = 1.0, 2.0
+# So often at most: a run that is dead, or a VM that makes one up, never releases.
+MOST_LOOKS = 8
 
 
 @dataclass(slots=True)
@@ -41,6 +46,8 @@ class Leases:
     asked: set[tuple[str, str]] = field(default_factory=set)
     """Leases that this plan acquires: host and digest."""
     actions: list[AcquireLease | ReleaseLease] = field(default_factory=list)
+    meets_in: float | None = None
+    """Seconds until a run that has met another one looks again; None if it has met none."""
 
 
 def read(hosts: Iterable[Host], settings: Settings, now: float) -> Leases:
@@ -81,6 +88,21 @@ def tidy(board: Leases, hosts: Iterable[Host]) -> None:
         going = {action.host for action in board.actions if isinstance(action, AcquireLease)}
         for host in hosts:
             _tidy(board, host, going)
+
+
+def meet(board: Leases, event_id: str, names: Iterable[str], others: Iterable[str]) -> None:
+    """Keep the leases of this run on these VMs, or let them be released, where other runs have live leases that it may not pass.
+
+    The rank, which no clock is in, decides only who releases. Who keeps its leases acts when no other live lease is left.
+    """
+    run, digest = board.settings.run, event_digest(event_id)
+    met = [(lease.kind, lease.run) for name in others for lease in board.others.get(name, ()) if not lease.expired]
+    own = [(name, digest) for name in names if digest in board.own.get(name, {})]
+    if not met or not (own or run.looks) or run.looks >= MOST_LOOKS:
+        return
+    keeps = bool(own) and (run.kind, run.id) < min(met)
+    board.kept.update(own if keeps else ())
+    board.meets_in = min(KEEPING if keeps else RELEASING, board.meets_in or RELEASING)
 
 
 def token(settings: Settings) -> dict[str, Any] | None:
@@ -126,6 +148,7 @@ def _whole_event(board: Leases, event_state: EventState, approvers: Sequence[Hos
     other = at_work(board, wanted)
     if other is not None:
         event_state = event_state.with_blocker(other)
+        meet(board, event_state.event.event_id, wanted, wanted)
     if other is None and leased(board, event_state.event.event_id, wanted.values(), add=True):
         return _Served(event_state)
     return _Served(_held_back(board, with_participants(event_state, [replace(one, may_act=False) for one in live]), acting, other), other is not None)
@@ -156,6 +179,7 @@ def _one_vm(board: Leases, event_state: EventState, participant: Participant) ->
     if other is None:
         may_act = leased(board, event_state.event.event_id, [participant.host], add=True)
         return with_participants(event_state, [replace(participant, may_act=may_act)])
+    meet(board, event_state.event.event_id, [participant.host.name], [participant.host.name])
     if participant.named:
         event_state = event_state.with_blocker(other)
     return with_participants(event_state, [_back_off(board, participant, other)])
@@ -167,7 +191,9 @@ def at_work(board: Leases, wanted: Iterable[str]) -> Blocker | None:
         for lease in board.others.get(name, ()):
             if not lease.expired:
                 what = f" for {lease.purpose}" if lease.purpose else ""
-                return Blocker("lease", f"{lease.text} is at work on {name}{what}", tuple(filter(None, (name, lease.event_id))))
+                takes_over = "" if lease.limit is None else f"; if it is dead, the next run takes over at {timestamps.clock_time(lease.limit)}"
+                way_out = f"wait for {lease.text}{takes_over}"
+                return Blocker("lease", f"{lease.text} is at work on {name}{what}", tuple(filter(None, (name, lease.event_id))), way_out=way_out)
     return None
 
 

@@ -32,6 +32,9 @@ class Requeue:
     confirms_in: float | None = None
     """Seconds until a second observation confirms the end of an event, so that a VM can be recovered; None if no VM waits for that."""
 
+    meets_in: float | None = None
+    """Seconds until the run looks again that has met another one; None if it has met none."""
+
     has_left_vms: bool = False
     """Whether VMs that no longer take part in this run have an event now, so that another run is due at once."""
 
@@ -43,10 +46,10 @@ class Requeue:
         return None if self.done else max(math.ceil(self.seconds), 1)
 
 
-def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: Sequence[Action], settings: Settings) -> Requeue:
+def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: Sequence[Action], settings: Settings, meets_in: float | None = None) -> Requeue:
     """Return when the next observation is due, and why."""
     alive = [event_state for event_state in event_states if is_alive(event_state)]
-    found: list[tuple[float, str]] = []
+    found = [(meets_in, "another run has acquired leases for the same at the same time")] if meets_in is not None else []
     for event_state in alive:
         if (left := event_state.left) is not None:
             found.append((max(left, 0.0) + 1.0, f"{event_state.event.event_id} may start"))
@@ -57,13 +60,13 @@ def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: S
     has_left = any(event_state.ours and event_state.listed and any(_has_left(one) for one in event_state.hit) for event_state in event_states)
     done = all(isinstance(action, ReleaseLease) for action in actions) and not alive and not silent
     if any(not action.continues for action in actions):
-        return Requeue(done, 0.0, "actions are taken again that had no effect yet", _watch(alive), confirms_in, has_left)
+        return Requeue(done, 0.0, "actions are taken again that had no effect yet", _watch(alive), confirms_in, meets_in, has_left)
     seconds, why = min(found, default=(settings.longest_requeue, "nothing to wait for"))
     watch = _watch(alive)
     # All watch in parallel and end together: the news of one must not wait long for a VM without news.
     longest = settings.longest_requeue if len(watch) < 2 else min(settings.longest_requeue, SILENT_CHECK)
     seconds = max(min(seconds, longest), min(settings.check_interval, 0.5))
-    return Requeue(done, round(seconds, 3), why, watch, confirms_in, has_left)
+    return Requeue(done, round(seconds, 3), why, watch, confirms_in, meets_in, has_left)
 
 
 def _confirms_in(alive: Iterable[EventState], settings: Settings) -> float | None:
@@ -90,8 +93,11 @@ def is_alive(event_state: EventState) -> bool:
 
 
 def may_come_back(host: Host) -> bool:
-    """Return whether a VM that this run had reached, and that no longer answers, has unfinished records."""
-    if not host.unread or not host.reached_before:
+    """Return whether a VM that this run had reached, and that no longer answers, has unfinished records.
+
+    One that takes no part any more was not asked.
+    """
+    if not host.unread or not host.reached_before or host.state == "resting":
         return False
     before = host.last_observation
     if before is None:

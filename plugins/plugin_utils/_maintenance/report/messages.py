@@ -17,6 +17,8 @@ from ..state.participant import Participant
 FAILURES: tuple[Kind, ...] = ("cannot_write", "failed")
 # Intents of a VM that is undone or recovered, now or later.
 RETURNS = ("undo", "recover", "stay")
+# What the next run does first that takes over from a dead one, by the phase of the event.
+TAKES_OVER = {"draining": "goes on with the drain", "drained": "approves it", "failed": "undoes the failed drain"}
 UNDER_WAY = (
     ("undo", "undo the failed drain of {}"),
     ("recover", "recover {}"),
@@ -149,6 +151,8 @@ def _idle(event_state: EventState, event_phase: str) -> str:
 
 def _unlisted(event_state: EventState) -> str:
     """Return what happens next to an event that is no longer listed, and whose VMs are not recovered yet."""
+    if at_work := event_state.blocked_by("lease"):
+        return f"{at_work.way_out} and recovers its VMs"
     waiting = [participant for participant in event_state.participants if participant.wait]
     if any(not participant.over for participant in waiting):
         return "confirm whether it is over"
@@ -162,6 +166,8 @@ def _unlisted(event_state: EventState) -> str:
 
 def _by_itself(event_state: EventState) -> str:
     """Return what happens next without an operator."""
+    if at_work := event_state.blocked_by("lease"):
+        return f"{at_work.way_out} and {TAKES_OVER.get(phase(event_state), 'drains its VMs')}"
     waits = [participant.wait for participant in event_state.participants if participant.wait is not None]
     # Azure does not wait for the next observation: an operator's override may hold until tomorrow.
     if waits and (event_state.left is None or min(waits) < event_state.left):

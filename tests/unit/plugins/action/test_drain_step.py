@@ -83,7 +83,10 @@ def test_what_was_observed_is_judged_by_the_finding_and_the_options_of_the_metho
     method = {"kind": "kubernetes", "options": {"cordon_only": True}, "finding": {"node": "w1", "unschedulable": False, "ready": True}}
     node = {"name": "w1", "unschedulable": True, "event": None, "ready": False}
     found = run({"__drain_step": {"method": method}}, observed=[{"asked": "w1", "event_id": "E1", "node": node, "pods": []}])
-    assert found["checked"] == {"state": "drained", "error": None} and found["undone"] == {"state": "undoing", "error": "node w1 is not ready yet"}
+    assert found["checked"] == {"state": "drained", "error": None, "moved": True} and found["undone"] == {
+        "state": "undoing",
+        "error": "node w1 is not ready yet",
+    }
 
 
 def test_what_a_method_has_registered_is_its_answer() -> None:

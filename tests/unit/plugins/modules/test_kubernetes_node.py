@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import io
+import signal
+import time
 from typing import Any
 
 import pytest
 import yaml
 
 from ansible_collections.maintenance.azure.plugins.modules import kubernetes_node as module
-from ansible_collections.maintenance.azure.plugins.modules.kubernetes_node import Cluster, ClusterError, message_of, patch_for, told_node, told_pod, work
+from ansible_collections.maintenance.azure.plugins.modules.kubernetes_node import Cluster, ClusterError, patch_for, status_of, told_node, told_pod, work
 
 EVENT = "C7061BAC-AFDC-4513-B24B-AA5F13A16123"
 OPTIONS: dict[str, Any] = {"node": "worker1", "cordon": None, "uncordon": None, "evict": [], "grace_period": None}
@@ -127,21 +129,51 @@ def test_what_is_told_of_a_pod_has_no_environment() -> None:
     metadata = {"namespace": "shop", "name": "web-0", "uid": "u", "ownerReferences": owners, "deletionTimestamp": "now", "annotations": {module.MIRROR: "x"}}
     assert told_pod({"metadata": metadata, "spec": secret, "status": {"phase": "Failed"}}) == {
         "namespace": "shop", "name": "web-0", "uid": "u", "owner": "StatefulSet", "mirror": True, "finished": True, "local": True, "ending": True,
+        "ready": False,
     }  # fmt: skip
     assert told_pod({}) == {
         "namespace": "", "name": "", "uid": "", "owner": "", "mirror": False, "finished": False, "local": False, "ending": False,
+        "ready": False,
     }  # fmt: skip
     conditions = [{"type": "DiskPressure", "status": "True"}, {"type": "Ready", "status": "Unknown"}]
     assert told_node({"status": {"conditions": conditions}}) == {"name": "", "unschedulable": False, "event": None, "ready": False}
 
 
-@pytest.mark.parametrize(("body", "words"), [
-    ('{"message": "Cannot evict", "details": {"causes": [{"reason": "DisruptionBudget", "message": "The budget web"}]}}', "The budget web"),
-    ('{"message": "This pod has more than one", "code": 500}', "This pod has more than one"),
-    ('{"details": null}', ""), ('{"details": {"causes": ["x"]}}', ""), ("[]", ""), ("<html>", ""), (None, ""),
+@pytest.mark.parametrize(("body", "told"), [
+    ('{"message": "Cannot evict", "reason": "TooManyRequests", "details": {"causes": [{"reason": "DisruptionBudget", "message": "The budget web"}]}}',
+     ("The budget web", "TooManyRequests", "DisruptionBudget")),
+    ('{"message": "This pod has more than one", "code": 500}', ("This pod has more than one", "", "")),
+    ('{"message": "DisruptedPods map too big", "reason": "Forbidden", "details": {"group": "policy", "kind": "poddisruptionbudget", "name": "web"}}',
+     ("DisruptedPods map too big", "Forbidden", "DisruptionBudget")),
+    ('{"details": null}', ("", "", "")), ('{"details": {"causes": ["x"]}}', ("", "", "")), ("[]", ("", "", "")), ("<html>", ("", "", "")), (None, ("", "", "")),
 ])  # fmt: skip
-def test_the_words_of_a_refusal(body: Any, words: str) -> None:
-    assert message_of(body) == words
+def test_words_reason_and_cause_of_a_refusal(body: Any, told: tuple[str, str, str]) -> None:
+    assert status_of(body) == told
+
+
+@pytest.mark.parametrize(("code", "kind"), [(0, "away"), (401, "away"), (403, "refused"), (404, "refused"), (409, "away"), (429, "away"), (500, "away")])
+def test_what_another_time_may_not_meet_is_no_refusal(code: int, kind: str) -> None:
+    assert ClusterError(code, "no").kind == kind
+
+
+def test_a_time_limit_holds_for_what_goes_on_after_an_error() -> None:
+    """A program for a token is waited for by code that logs any error and goes on."""
+    begun, late = time.monotonic(), 0
+    with pytest.raises(module.Late), module.at_most(0.05):  # noqa: PT012  what goes on is the case
+        try:
+            time.sleep(30)
+        except module.Late:
+            late += 1
+        time.sleep(30)
+    assert late == 1 and time.monotonic() - begun < 10
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_what_has_left_is_told_although_the_next_request_fails() -> None:
+    cluster = Played(node(True), {}, ClusterError(0, "gone"))
+    with pytest.raises(ClusterError):
+        work(cluster, {**OPTIONS, "evict": [{"namespace": "shop", "name": "web-0", "uid": "u"}]})
+    assert [one["code"] for one in cluster.evictions] == [201]
 
 
 def test_options_are_those_of_the_documentation() -> None:

@@ -15,7 +15,7 @@ from ...core.printable_text import LONGEST_NAME, printable
 from ...core.types import Data, Values
 from ...host.machine.commands import NOT_FOUND, TIMED_OUT
 from ...host.machine.machine import Machine
-from .method import DRAINED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, is_true
+from .method import DRAINED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NoAnswer, NotYet, Option, Task, is_true
 from .pasted import word
 from .service import RAN, ServiceMethod
 
@@ -35,6 +35,8 @@ SHOWN_NODES = 3
 SET_REJECT = {value: f"SET GLOBAL wsrep_reject_queries={value}" for value in ("NONE", "ALL", "ALL_KILL")}
 # No such file, or no server behind it. Another number may be a socket that the user may not use.
 NOTHING_LISTENS = re.compile(r"ERROR 2002 .*\((2|111)\)")
+# It is shut down just now, or the connection was lost: one that is frozen, as one that restarts.
+NO_ANSWER = re.compile(r"ERROR (1053|2006|2013) ")
 
 
 class _NotReached(MethodError):
@@ -281,11 +283,11 @@ def _ask(machine: Machine, task: Task, statements: str) -> str:
     if result.code == 0:
         return result.output
     if result.code == TIMED_OUT:
-        raise MethodError(f"the client of MariaDB was ended after {int(SECONDS)} s, or less where the lease of the run ends")
+        raise NoAnswer(f"the client of MariaDB was ended after {int(SECONDS)} s, or less where the lease of the run ends")
     # The client repeats the statement between two lines before the error.
     lines = [line for line in result.errors.splitlines() if line.strip()]
     said = next((line for line in lines if line.startswith("ERROR")), lines[-1] if lines else "no reason given")
-    kind = _NotReached if NOTHING_LISTENS.match(said) else MethodError
+    kind = _NotReached if NOTHING_LISTENS.match(said) else NoAnswer if NO_ANSWER.match(said) else MethodError
     raise kind(f"the client of MariaDB ended with exit code {result.code}: {printable(said, LONGEST_MESSAGE - 60)}")
 
 

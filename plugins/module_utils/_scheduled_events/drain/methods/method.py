@@ -27,6 +27,10 @@ class MethodError(Exception):
     """A method cannot do what it should; the message says why."""
 
 
+class NoAnswer(MethodError):
+    """What a method asks does not answer now, such as one that restarts or is frozen. In a check the drain goes on: nothing is put back for it."""
+
+
 class NotYet(Exception):
     """Raised by find() or begin(): the method may begin later. The drain goes on, and no attempt is used.
 

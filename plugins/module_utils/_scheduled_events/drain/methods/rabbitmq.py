@@ -16,7 +16,7 @@ from ...core.printable_text import LONGEST_NAME, printable
 from ...core.types import Data, Values
 from ...host.machine.commands import TIMED_OUT, CommandResult
 from ...host.machine.machine import Machine
-from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task
+from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NoAnswer, NotYet, Option, Task
 
 # Each command starts an Erlang VM: two seconds on an idle machine, many on a busy one.
 SECONDS = 30.0
@@ -43,7 +43,9 @@ LEFT = (
     "T <- [amqqueue:get_type(Q)], lists:member(T, [rabbit_quorum_queue, rabbit_stream_queue]), Voters <- [Nodes(Q)], lists:member(node(), Voters), "
     "Left <- [[X || X <- Up(T, Q), lists:member(X, Rest), lists:member(X, Voters)]], 2 * length(Left) =< length(Voters), "
     "{resource, V, queue, N} <- [amqqueue:get_name(Q)]], "
-    "#{classic => length(Classic), durable => length([D || D <- Classic, D]), few => lists:sublist(Few, 20)}."
+    "Stopped = [Q || Q <- All, amqqueue:get_type(Q) =:= rabbit_quorum_queue, lists:member(node(), Nodes(Q)), {Name, _} <- [amqqueue:get_pid(Q)], "
+    "whereis(Name) =:= undefined], "
+    "#{classic => length(Classic), durable => length([D || D <- Classic, D]), few => lists:sublist(Few, 20), stopped => length(Stopped)}."
 )
 STREAM = "rabbit_stream_queue"
 
@@ -54,7 +56,7 @@ class _Down(MethodError):
     def __init__(self, why: str, ended: bool) -> None:
         super().__init__(why)
         self.ended = ended
-        """Whether its Erlang VM has ended, so that it serves nobody. Else it may be starting."""
+        """Whether its Erlang VM has ended, so that it serves no client. Else it may be starting."""
 
 
 class _Node(t.NamedTuple):
@@ -81,6 +83,8 @@ class _Left(t.NamedTuple):
     """How many classic queues are on the node, those of one connection left out: they stand still."""
     durable: int
     few: list[_Few]
+    stopped: int
+    """How many replicas of quorum queues on the node do not run."""
 
 
 class RabbitMQMethod(Method):
@@ -100,7 +104,8 @@ class RabbitMQMethod(Method):
         left = _left(machine, task)
         if not (node.maintenance or _ignores(task)):
             _refuse_if_needed(node, left, machine, task)
-        return {"node": node.name, "maintenance": node.maintenance, "classic_queues": left.classic, "durable_classic_queues": left.durable}
+        about = {"classic_queues": left.classic, "durable_classic_queues": left.durable, "stopped_replicas": left.stopped}
+        return {"node": node.name, "maintenance": node.maintenance, **about}
 
     def would(self, machine: Machine, task: Task) -> str:
         node, still = task.present["node"], _stands_still(task.present)
@@ -139,7 +144,7 @@ class RabbitMQMethod(Method):
             node = _status(machine, task)
             if node.maintenance:
                 _do(machine, task, "rabbitmq-upgrade", "revive")
-            missing = _missing(node.name, _cluster(machine, task))
+            missing = _missing(node.name, _cluster(machine, task)) or _stopped(node, machine, task)
         except _Down as down:
             return Answer(UNDOING, str(down))
         return Answer(UNDOING, missing) if missing else Answer(UNDONE)
@@ -169,14 +174,14 @@ def _left(machine: Machine, task: Task) -> _Left:
     except MethodError:
         # A version that answers otherwise must not keep a person from what the option says.
         if _ignores(task):
-            return _Left(0, 0, [])
+            return _Left(0, 0, [], 0)
         raise
 
 
 def _read_left(answer: Values) -> _Left:
     try:
         value = answer.get("value", answer)
-        return _Left(int(value["classic"]), int(value["durable"]), [_few(*one) for one in value["few"]])
+        return _Left(int(value["classic"]), int(value["durable"]), [_few(*one) for one in value["few"]], int(value["stopped"]))
     except (LookupError, TypeError, ValueError, OverflowError, AttributeError):
         raise MethodError(f"RabbitMQ does not say what would be left without its node: {printable(answer, LONGEST_NAME)}")
 
@@ -221,6 +226,8 @@ def _refuse_if_needed(node: _Node, left: _Left, machine: Machine, task: Task) ->
         raise NotYet(cut)
     # Of a node that runs, a replica that does not.
     out += [] if out or not any(one.missing for one in streams) else [_not_up(streams)]
+    # A queue with enough nodes: right after the start of one, its replica there is not up yet.
+    out += ["not all of its replicas are up"] if queues and not (out or left.few) else []
     if queues:
         words = _would_lose(queues, node)
     elif len(running) == len(resting):
@@ -317,7 +324,7 @@ def _failure(result: CommandResult, what: str) -> MethodError:
     """Return the error of a command, in its own words: its "Error" and what it found out about the connection, without the advice between them."""
     if result.code == TIMED_OUT:
         # Its own words are those of the wrapper's su, which was ended.
-        return MethodError(f"RabbitMQ: {what} was ended after {int(SECONDS)} s, or less where the lease of the run ends")
+        return NoAnswer(f"RabbitMQ: {what} was ended after {int(SECONDS)} s, or less where the lease of the run ends")
     lines = [line.rstrip() for line in result.errors.splitlines()]
     begins = next((number for number, line in enumerate(lines) if line.startswith("Error")), None)
     told = lines[begins : begins + 2] if begins is not None else [line for line in lines if line.strip()][:2]
@@ -329,3 +336,15 @@ def _failure(result: CommandResult, what: str) -> MethodError:
     if result.code == UNAVAILABLE and NOT_RUNNING.search(result.errors):
         return _Down(words, ended=True)
     return MethodError(words)
+
+
+def _stopped(node: _Node, machine: Machine, task: Task) -> str:
+    """Return in words that replicas of quorum queues do not run that did before, or an empty text. A revive in between starts them.
+
+    Where a queue has no majority while its node is revived, 3.10.8 calls the restart of local replicas complete, and leaves them stopped.
+    """
+    stopped, before = _left(machine, task).stopped, task.finding.get("stopped_replicas")
+    if stopped <= (before if isinstance(before, int) else 0):
+        return ""
+    _do(machine, task, "rabbitmq-upgrade", "revive")
+    return f"{stopped} replica(s) of quorum queues on {node.name} do not run yet"

@@ -9,11 +9,13 @@ import hashlib
 import hmac
 import http.client
 import json
+import socket
 import ssl
 import typing as t
 from urllib.parse import urlsplit
 
 from ...core.types import Values
+from ...host.timed_socket import TimedSocket
 from ..message import CONTENT_TYPE
 from ..settings import Settings, SettingsError, check_key, read_credential, shown_url
 from ..shared_folder import SharedFolder
@@ -62,6 +64,10 @@ class Webhook:
         connection = self._connection()
         try:
             connection.request("POST", self._path, body, {"Content-Type": CONTENT_TYPE, "User-Agent": "maintenance.azure", **self._proof(body)})
+            # The plain time limit begins anew with each byte of an answer.
+            guard = TimedSocket(t.cast(socket.socket, connection.sock))
+            guard.start(self._settings.tell_timeout)
+            connection.sock = t.cast(t.Any, guard)
             answer = connection.getresponse()
             answer.read(READ_BYTES)
         except (OSError, http.client.HTTPException) as error:

@@ -11,7 +11,7 @@ from .....module_utils._scheduled_events.core.printable_text import printable
 from .....module_utils._scheduled_events.core.types import Data, Values
 from .....module_utils._scheduled_events.journal.record_schema import NOT_YET
 from ...._core import plain_values
-from ...answers import StageAnswer
+from ...answers import AWAY_WITHIN, StageAnswer
 from ..findings import shown
 from .beside import MOST_TOLD, Beside, beside_of, status, told
 from .calls import DRAIN, MAINT, READY, asked_of
@@ -60,6 +60,10 @@ def answer(stage: str, observations: Sequence[Values], method: Values) -> StageA
     if stage == "undo":
         served = {(one.balancer, one.backend) for one in beside if one.entry["others"] and method.get("hands_over")}
         return _undone([server for server in servers if (server.balancer, server.backend) not in served or server.is_to_come_back], lost)
+    refused = [one for one in observations if "backends" not in one and one.get("error_kind") == "refused"]
+    if lost and not refused and (stage == "check" or (stage == "find" and method.get("state") in ("begun", "drained"))):
+        # Each has answered in this drain: it restarts, perhaps, and nothing has to be put back for that.
+        return {"state": "draining" if stage == "check" else NOT_YET, "error": printable(told(lost)), "away": AWAY_WITHIN}
     if lost or not answered:
         return {"state": "failed", "error": printable(told(lost) or "no load balancer was asked")}
     if stage == "find":

@@ -11,6 +11,8 @@ from .....module_utils._scheduled_events.core.types import Data, Values
 from .....module_utils._scheduled_events.drain.methods.method import Option
 from .....module_utils._scheduled_events.drain.methods.pasted import word
 from ...._core import plain_values
+from ... import answers
+from ...answers import StageAnswer
 from ..findings import shown, way_out
 from ..kind import NOT_ALLOWED, NOTHING, Agreed, Claim, KindInParts
 from .view import NODE, View, view
@@ -80,6 +82,15 @@ class Kubernetes(KindInParts[Node]):
             return NOTHING
         node = word(parts[0].name, "NODE")
         return f"kubectl uncordon {node}, then kubectl annotate node {node} maintenance.azure/event-"
+
+    def judge(self, said: Any, stage: str, method: Values) -> StageAnswer:
+        answer, given = answers.of_stage(said, stage, self.name), plain_values.mapping(said)
+        away, moved = plain_values.whole(given.get("away")), plain_values.flag(given.get("moved"))
+        if away:
+            answer["away"] = away
+        if moved:
+            answer["moved"] = True
+        return answer
 
     def view(self, observed: Sequence[Values], before: Any, options: Any) -> View:
         return view(observed, before, options)

@@ -146,8 +146,8 @@ def test_haproxy_answers_pass():
 
 def test_answers_about_a_node_of_kubernetes_pass():
     node = {"name": "worker1", "unschedulable": True, "event": None, "ready": True}
-    pod = {"namespace": "shop", "name": "web-0", "uid": "u", "owner": "", "mirror": False, "finished": False, "local": False, "ending": True}
-    evictions = [{"namespace": "shop", "name": "web-0", "code": 429, "message": "held"}]
+    pod = {"namespace": "shop", "name": "web-0", "uid": "u", "owner": "", "mirror": False, "finished": False, "local": False, "ending": True, "ready": True}
+    evictions = [{"namespace": "shop", "name": "web-0", "code": 429, "message": "held", "reason": "TooManyRequests", "cause": "DisruptionBudget"}]
     answer = {"changed": True, "node": node, "pods": [pod], "evictions": evictions, "diff": {"before": {}, "after": node}}
     for one in (answer, {**answer, "node": None, "pods": []}):
         assert read_answer("kubernetes_node", "localhost", one) == one

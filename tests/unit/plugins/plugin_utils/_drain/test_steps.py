@@ -269,6 +269,16 @@ def test_what_may_have_acted_before_does_not_wait_but_is_held(own: pathlib.Path,
     assert answer["state"] == "draining" and answer["hold"] == answer["error"] and LAST in answer["hold"]
 
 
+@pytest.mark.parametrize("boot", ["boot-1", "boot-0"])
+def test_what_is_away_in_the_middle_is_recorded_and_holds_nothing(own: pathlib.Path, boot: str) -> None:
+    """Nor after a boot, where it is found again."""
+    steps = begin(own, BALANCED, record=record({**HAD, "state": "begun", "boot_id": boot}))
+    gone = Came(answer={"results": [{"__drain_balancer": "lb1", "unreachable": True, "msg": "no route"}]})
+    assert asked(steps, gone) == ["check" if boot == "boot-1" else "find", "act answer"]
+    answer = {"state": "draining", "error": "load balancer lb1 cannot be reached: no route", "away": 120}
+    assert steps.state["action"]["methods"][0]["answer"] == answer
+
+
 def test_a_hold_of_a_check_is_recorded(own: pathlib.Path) -> None:
     steps = begin(own, OWN, record=record({}))
     assert asked(steps, said("drained", hold="why"), acted("drained", error="why")) == ["check", "act answer", "end"]

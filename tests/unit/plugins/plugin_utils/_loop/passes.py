@@ -58,6 +58,7 @@ def plan(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
         "done": False,
         "requeue": waiting(5),
         "failed": [],
+        "not_back": [],
         "fails": [],
         "begins": [],
         "notices": [],
@@ -66,7 +67,8 @@ def plan(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def waiting(seconds: float, *watch: str) -> dict[str, Any]:
-    return {"seconds": seconds, "watch": [{"host": host, "incarnation": 1} for host in watch], "why": "it takes its time", "confirms_in": None}
+    watched = [{"host": host, "incarnation": 1} for host in watch]
+    return {"seconds": seconds, "watch": watched, "why": "it takes its time", "confirms_in": None, "meets_in": None}
 
 
 class Pass:

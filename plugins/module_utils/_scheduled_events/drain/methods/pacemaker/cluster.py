@@ -9,9 +9,9 @@ import typing as t
 import xml.etree.ElementTree
 
 from ....core.printable_text import printable
-from ....host.machine.commands import NOT_FOUND, CommandResult
+from ....host.machine.commands import NOT_FOUND, TIMED_OUT, CommandResult
 from ....host.machine.machine import Machine
-from ..method import MethodError
+from ..method import MethodError, NoAnswer
 from .votes import Votes, decider, parse_votes
 
 SECONDS = 10.0
@@ -158,7 +158,7 @@ class Pacemaker:
         if result.code in NOT_CONNECTED:
             raise NotRunning(f"Pacemaker does not run on this VM, or is not reached: {words[0]}: {why}")
         hint = ": is Pacemaker with its command-line tools installed on this VM?" if result.code == NOT_FOUND else ""
-        raise MethodError(f"{words[0]} ended with exit code {result.code}: {why}{hint}")
+        raise (NoAnswer if result.code == TIMED_OUT else MethodError)(f"{words[0]} ended with exit code {result.code}: {why}{hint}")
 
     def _result(self, words: t.Sequence[str], file: str = "", seconds: float = SECONDS) -> CommandResult:
         environment = {"LC_ALL": "C", **({"CIB_file": file} if file else {})}

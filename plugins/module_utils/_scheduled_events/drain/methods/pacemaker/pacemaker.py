@@ -10,7 +10,7 @@ import typing as t
 from ....core.printable_text import printable
 from ....core.types import Data, Values
 from ....host.machine.machine import Machine
-from ..method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task
+from ..method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NoAnswer, NotYet, Option, Task
 from .cluster import IDLE, MARK, Node, NotRunning, Pacemaker, Status
 
 LIFETIMES = ("reboot", "forever")
@@ -91,6 +91,8 @@ class PacemakerMethod(Method):
         if answer.state == DRAINED:
             try:
                 _refuse_if_needed(pacemaker, seen, node, task)
+            except NoAnswer:
+                raise
             except (MethodError, NotYet) as error:
                 return answer._replace(hold=str(error))
         return answer

@@ -9,7 +9,8 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.engine import said
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer, Method
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer, Method, NoAnswer
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.daemons import DaemonError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.recorded import Recorded, find_method
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import (
@@ -376,6 +377,17 @@ def test_a_failure_of_an_earlier_method_keeps_the_later_ones_from_beginning(vm, 
     method.checks = [OSError("broken")]
     assert vm.drain(step(identifier="a"), step(identifier="b")).state == "failed"
     assert [entry["id"] for entry in vm.record()["methods"]] == ["a"]
+
+
+@pytest.mark.parametrize("error", [DaemonError("127.0.0.1:8008 does not answer"), NoAnswer("the client was ended after 10 s")])
+def test_what_does_not_answer_in_the_middle_is_waited_for_and_nothing_is_put_back(vm, method, error):
+    method.checks = ["draining", error, error, "drained"]
+    for words in (None, str(error), str(error)):
+        assert vm.drain(step())[:2] == ("draining", words)
+    assert vm.drain(step()).state == "drained" and method.calls.count("begin") == 1 and vm.phases() == ["draining", "drained"]
+    method.checks = [error]
+    outcome = vm.drain(step(), late=True, deadline=DEADLINE, verify=True)
+    assert outcome[:2] == ("failed", f"Not drained before the deadline {DEADLINE}: {error}")
 
 
 def test_no_reason_is_said_to_be_none(vm, method):

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import datetime
+
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import OrderError, drain_order
@@ -85,6 +87,53 @@ def test_after_the_deadline_it_has_failed(vm, state):
     outcome = vm.drain(told({"state": state, "error": "3 sessions"}), late=True, deadline=PAST)
     assert outcome[:2] == ("failed", f"Not drained before the deadline {PAST}: 3 sessions")
     assert (vm.record()["phase"], vm.record()["reason"], vm.entry(HAPROXY)["state"]) == ("failed", outcome.error, "failed")
+
+
+AWAY = {"state": "draining", "error": "load balancer lb1 cannot be reached", "away": 120}
+
+
+def long_ago(vm, monkeypatch, name, seconds):
+    """The VM's clock goes on."""
+    now = vm.machine.now()
+    later = (datetime.datetime.fromisoformat(now.replace("Z", "+00:00")) + datetime.timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
+    monkeypatch.setattr(vm, "machine", vm.machine._replace(now=lambda: later))
+    assert vm.entry(name)["times"]["away"] < later
+
+
+def test_what_is_away_is_waited_for_and_the_record_says_since_when(vm, monkeypatch):
+    begun(vm)
+    assert vm.drain(told({"state": "drained"})).state == "drained"
+    # Right before the approval it cannot say that it is drained: nothing is approved, and nothing is put back.
+    for _look in range(2):
+        assert vm.drain(told(AWAY), verify=True)[:2] == ("draining", AWAY["error"])
+    entry, revision = vm.entry(HAPROXY), vm.record()["revision"]
+    assert (vm.record()["phase"], entry["state"], entry["error"], entry["error_kind"]) == ("draining", "begun", AWAY["error"], None)
+    assert vm.drain(told(AWAY)).state == "draining" and vm.record()["revision"] == revision, "one write, whatever the number of looks"
+    assert vm.drain(told({"state": "draining", "error": "3 sessions"})).state == "draining"
+    assert "away" not in vm.entry(HAPROXY)["times"], "it has come back, and the next time counts anew"
+    vm.drain(told(AWAY))
+    long_ago(vm, monkeypatch, HAPROXY, 121)
+    outcome = vm.drain(told(AWAY))
+    assert outcome.state == "failed" and outcome.error.startswith(AWAY["error"] + "; that for 12")
+    assert (vm.record()["phase"], vm.entry(HAPROXY)["state"], "away" in vm.entry(HAPROXY)["times"]) == ("failed", "failed", False)
+
+
+def test_what_has_moved_is_waited_for_until_the_deadline(vm, monkeypatch):
+    begun(vm)
+    vm.drain(told({"state": "draining", "error": "3 pods", "moved": True}))
+    vm.drain(told(AWAY))
+    long_ago(vm, monkeypatch, HAPROXY, 3600)
+    assert vm.drain(told(AWAY)).state == "draining"
+    outcome = vm.drain(told(AWAY), late=True, deadline=PAST)
+    assert outcome[:2] == ("failed", f"Not drained before the deadline {PAST}: {AWAY['error']}")
+
+
+@pytest.mark.parametrize("phase", ["approved", "started"])
+def test_what_is_away_after_the_approval_keeps_the_phase(vm, phase):
+    begun(vm)
+    vm.drain(told({"state": "drained"}))
+    vm.damage(lambda record: record.update(phase=phase))
+    assert vm.drain(told(AWAY), verify=True).state == "draining" and vm.record()["phase"] == phase
 
 
 LAST = "web1 is the last server of backend web that takes sessions on lb1 (web2: DOWN)"

@@ -65,8 +65,12 @@ def test_a_balancer_without_an_answer_is_told_by_its_name() -> None:
         {"__drain_balancer": "lb3"},
     ]
     words = "load balancer lb1 cannot be reached: no route; load balancer lb2: refused; load balancer lb3: no reason given"
-    for stage in ("find", "begin", "check"):
+    for stage in ("find", "begin"):
         assert answer(stage, *observations, observation("lb4", shop=one())) == {"state": "failed", "error": words}
+    # It has answered in this drain: it is waited for, and nothing is put back for it.
+    assert answer("check", *observations, observation("lb4", shop=one())) == {"state": "draining", "error": words, "away": 120}
+    refused = {"__drain_balancer": "lb5", "msg": "no server web1", "error_kind": "refused"}
+    assert answer("check", *observations, refused)["state"] == "failed"
     assert answer("undo", *observations, observation("lb4", shop=one()), known=before())["error"].startswith(words)
 
 

@@ -52,7 +52,8 @@ def ours(host: str, *events: dict[str, Any], records: Any = (), leases: Any = No
 
 
 def theirs(**more: Any) -> dict[str, Any]:
-    return lease(more.pop("event_id", "E9"), "run00other", **more)
+    # Of a higher rank, so that this run releases.
+    return lease(more.pop("event_id", "E9"), "ran00other", **more)
 
 
 def only(found: dict[str, Any], act: str) -> dict[str, Any]:
@@ -106,7 +107,7 @@ def test_another_run_on_one_vm_keeps_this_run_from_all_of_them(other_event: str)
     assert only(found, "release")["continues"]
     (shown,) = found["events"]
     assert shown["phase"] == "held"
-    assert shown["reason"] == f"run run00other of bob on deploy2 is at work on vm2 for {other_event}"
+    assert shown["reason"] == f"run ran00other of bob on deploy2 is at work on vm2 for {other_event}"
 
 
 def test_nobody_passes_a_lease_that_was_made_later() -> None:
@@ -212,7 +213,7 @@ def test_a_lease_takes_room_in_its_groups() -> None:
     assert acts(plan(one, vm("vm2"), vm("vm3"), run=RUN, capacity=[GROUP])) == ["drain vm1 E1"]
     found = plan(one, vm("vm2", leases=[theirs()]), vm("vm3"), run=RUN, capacity=[GROUP])
     assert acts(found) == ["release vm1 E1"]
-    assert "vm2 (leased by run run00other of bob on deploy2)" in found["events"][0]["reason"]
+    assert "vm2 (leased by run ran00other of bob on deploy2)" in found["events"][0]["reason"]
     # Only slow, perhaps: it counts until it is removed, and that is done at once.
     late = plan(one, vm("vm2", leases=[theirs(left=-1)]), vm("vm3"), run=RUN, capacity=[GROUP])
     assert acts(late) == ["release vm2 ", "release vm1 E1"] or acts(late) == ["release vm1 E1", "release vm2 "]
@@ -260,8 +261,8 @@ def test_status_says_who_is_at_work() -> None:
     found = plan(vm("vm1", [event()], leases=[theirs(left=-5)]), vm("vm2", leases=[theirs()]))
     lines = [line for line in status(found) if line.startswith("At work")]
     assert lines == [
-        "At work: run run00other of bob on deploy2 for event E9 on vm1, since 07:59:50 UTC; its time limit has passed, so the next run takes over.",
-        "At work: run run00other of bob on deploy2 for event E9 on vm2, since 07:59:50 UTC. If it is dead, the next run takes over at 08:01:40 UTC.",
+        "At work: run ran00other of bob on deploy2 for event E9 on vm1, since 07:59:50 UTC; its time limit has passed, so the next run takes over.",
+        "At work: run ran00other of bob on deploy2 for event E9 on vm2, since 07:59:50 UTC. If it is dead, the next run takes over at 08:01:40 UTC.",
     ]
 
 
@@ -327,7 +328,7 @@ def test_what_a_person_reads_of_another_run_names_it_its_purpose_and_the_vm() ->
 def test_the_plan_shows_every_lease_and_whose_it_is() -> None:
     found = plan(vm("vm1", [event()], leases=[lease(), theirs(left=-5), lease("E8", "run0000aaa")]), run=RUN)
     shown = [(one["host"], one["run"], one["event_id"], one["expired"], one["ours"]) for one in found["leases"]]
-    assert shown == [("vm1", "run000mine", "E1", False, True), ("vm1", "run00other", "E9", True, False), ("vm1", "run0000aaa", "E8", False, False)]
+    assert shown == [("vm1", "run000mine", "E1", False, True), ("vm1", "ran00other", "E9", True, False), ("vm1", "run0000aaa", "E8", False, False)]
 
 
 def test_an_expired_lease_is_removed_once_and_this_runs_own_released_where_nothing_is_done() -> None:
@@ -346,3 +347,97 @@ def test_spaces_in_a_liars_form_of_an_id_are_in_no_lease() -> None:
     liar = event(" " * 5000 + "E1", ("liar", "web1"))
     found = plan(vm("liar", [liar]), vm("web1", [event("E1", ("liar", "web1"))]), run=RUN)
     assert {step["host"]: step["event_id"] for step in found["actions"] if step["action"] == "acquire"} == {"liar": "E1", "web1": "E1"}
+
+
+# --- Runs that meet --------------------------------------------------------------------------------------------------------
+
+
+LOWER = "zzz00other"
+
+
+def met(*leases_of_vm2: dict[str, Any], looks: int = 0, **more: Any) -> dict[str, Any]:
+    """The plan of a run with leases on both VMs of an event, where vm2 has these as well."""
+    return plan(ours("vm1", both()), ours("vm2", both(), leases=[lease(), *leases_of_vm2]), run={**RUN, "looks": looks}, **more)
+
+
+@pytest.mark.parametrize(
+    ("others", "keeps"),
+    [
+        ([("events", LOWER)], True),
+        ([("events", "aaa00other")], False),
+        # An upgrade gives way to events, whatever their ids.
+        ([("upgrade", "aaa00other")], True),
+        ([("upgrade", "aaa00other"), ("events", LOWER)], True),
+        ([("events", LOWER), ("events", "aaa00other")], False),
+    ],
+)
+def test_of_runs_that_meet_the_rank_decides_who_releases_and_none_acts(others: list[tuple[str, str]], keeps: bool) -> None:
+    found = met(*[lease("E9", run, kind=kind) for kind, run in others])
+    assert acts(found) == ([] if keeps else ["release vm1 E1", "release vm2 E1"])
+    assert found["requeue"]["meets_in"] == (1.0 if keeps else 2.0)
+    assert found["requeue"]["seconds"] <= 2.0
+    assert found["events"][0]["phase"] == "held"
+
+
+def test_who_keeps_its_leases_goes_on_only_when_no_other_live_lease_is_left() -> None:
+    assert acts(met(looks=3)) == ["drain vm1 E1", "drain vm2 E1"]
+    assert met(looks=3)["requeue"]["meets_in"] is None
+
+
+@pytest.mark.parametrize("other", [LOWER, "aaa00other"])
+def test_no_run_looks_more_often_than_so_many_times(other: str) -> None:
+    found = met(lease("E9", other), looks=leases.MOST_LOOKS)
+    assert acts(found) == ["release vm1 E1", "release vm2 E1"]
+    assert found["requeue"]["meets_in"] is None
+
+
+def test_who_has_released_looks_again_and_who_comes_later_does_not() -> None:
+    other = vm("vm2", [both()], leases=[lease("E9", "aaa00other")])
+    assert plan(vm("vm1", [both()]), other, run={**RUN, "looks": 1})["requeue"]["meets_in"] == 2.0
+    assert plan(vm("vm1", [both()]), other, run=RUN)["requeue"]["meets_in"] is None
+
+
+@pytest.mark.parametrize(("other", "keeps"), [(LOWER, True), ("aaa00other", False)])
+def test_of_runs_that_meet_in_the_last_place_of_a_group_one_keeps_its_lease(other: str, keeps: bool) -> None:
+    one, two = ours("vm1", event()), vm("vm2", leases=[lease("E9", other)])
+    found = plan(one, two, vm("vm3"), run=RUN, capacity=[GROUP])
+    assert acts(found) == ([] if keeps else ["release vm1 E1"])
+    assert found["requeue"]["meets_in"] == (1.0 if keeps else 2.0)
+    # What is out for another reason is no meeting: it does not end in a few seconds.
+    out = vm("vm2", [], [record("drained", event("E9", ("vm2",)))], leases=[lease("E9", other)])
+    assert plan(one, out, vm("vm3"), run=RUN, capacity=[GROUP])["requeue"]["meets_in"] is None
+
+
+@pytest.mark.parametrize("other", [LOWER, "aaa00other"])
+def test_who_keeps_its_leases_drains_what_is_urgent_and_not_contested(other: str) -> None:
+    found = plan(ours("vm1", both(due=100)), ours("vm2", both(due=100), leases=[lease(), lease("E9", other)]), run=RUN)
+    assert "drain vm1 E1" in acts(found)
+    assert "drain vm2 E1" not in acts(found)
+
+
+@pytest.mark.parametrize(("other", "keeps"), [(LOWER, True), ("aaa00other", False)])
+def test_of_runs_that_meet_in_a_recovery_one_keeps_its_lease(other: str, keeps: bool) -> None:
+    over = record("gone", missing_since=at(-200), outcome="completed", started_at=at(-300))
+    found = plan(ours("vm1", records=[over], leases=[lease(), lease("E1", other)]), run=RUN)
+    assert acts(found) == ([] if keeps else ["release vm1 E1"])
+    assert found["requeue"]["meets_in"] == (1.0 if keeps else 2.0)
+
+
+# --- After a killed run -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("phase", "listed", "what"),
+    [
+        ("noticed", True, "drains its VMs"),
+        ("draining", True, "goes on with the drain"),
+        ("drained", True, "approves it"),
+        ("gone", False, "recovers its VMs"),
+    ],
+)
+def test_status_says_when_the_next_run_takes_over_and_what_it_does(phase: str, listed: bool, what: str) -> None:
+    over = {} if listed else {"missing_since": at(-200), "outcome": "completed", "started_at": at(-300)}
+    # A watcher or a policy may begin later: its drain is due.
+    its = event(due=100 if phase == "noticed" else 900)
+    found = plan(vm("vm1", [its] if listed else [], [record(phase, its, **over)], leases=[theirs(event_id="E1")]))
+    assert found["events"][0]["next"] == f"wait for run ran00other of bob on deploy2; if it is dead, the next run takes over at 08:01:40 UTC and {what}"

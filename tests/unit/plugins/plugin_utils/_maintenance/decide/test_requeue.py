@@ -42,7 +42,7 @@ def test_what_has_no_time_is_looked_at_less_and_less_often() -> None:
 
 def test_no_wait_is_longer_than_the_longest() -> None:
     assert plan(approved("vm1", None))["requeue"]["seconds"] == 300
-    assert plan(vm("vm1"))["requeue"] == {"seconds": 300, "why": "nothing to wait for", "watch": [], "confirms_in": None}
+    assert plan(vm("vm1"))["requeue"] == {"seconds": 300, "why": "nothing to wait for", "watch": [], "confirms_in": None, "meets_in": None}
     assert plan(vm("vm1"))["next_look_in"] is None
 
 
@@ -104,3 +104,12 @@ def test_a_silent_vm_is_waited_for_while_something_on_it_is_not_finished(phase: 
     its = event(resources=("vm2",))
     before = vm("vm2", [], [record(phase, its)])["observation"]
     assert not plan(vm("vm1"), vm("vm2", state="unreachable", reached_before=True, last_observation=before))["done"]
+
+
+@pytest.mark.parametrize("phase", ["noticed", "held", "drained", "approved"])
+def test_a_vm_that_has_left_the_loop_on_purpose_is_not_waited_for(phase: str) -> None:
+    """It was read, and has an event of its own that another run handles: it is not silent."""
+    before = vm("vm2", [], [record(phase, event("E2", resources=("vm2",)))])["observation"]
+    found = plan(vm("vm1"), vm("vm2", state="resting", reached_before=True, last_observation=before), only_events=["E1"])
+    assert found["done"]
+    assert found["requeue"]["why"] == "nothing to wait for"

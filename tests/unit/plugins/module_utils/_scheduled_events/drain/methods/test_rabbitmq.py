@@ -97,7 +97,7 @@ class FakeRabbit:
         self.running, self.maintenance = {*self.nodes}, set()
         self.partitions, self.connections = {}, 2
         self.critical = NOT_CRITICAL
-        self.classic, self.few = [], []
+        self.classic, self.few, self.stopped = [], [], 0
         self.answers, self.calls, self.host = {}, [], "host"
         self.on_drain = lambda: None
 
@@ -133,7 +133,7 @@ class FakeRabbit:
         return IN_MAINTENANCE if "r1@host" in self.maintenance else self.critical
 
     def eval(self):
-        value = {"classic": len(self.classic), "durable": sum(self.classic), "few": self.few}
+        value = {"classic": len(self.classic), "durable": sum(self.classic), "few": self.few, "stopped": self.stopped}
         return CommandResult(0, json.dumps({"node": "r1@host", "result": "ok", "value": value}), "")
 
     def drain(self):
@@ -165,7 +165,7 @@ def mq(**options):
 
 
 EVAL = f"rabbitmqctl eval {method.LEFT} --formatter json"
-FOUND = {"node": "r1@host", "maintenance": False, "classic_queues": 0, "durable_classic_queues": 0}
+FOUND = {"node": "r1@host", "maintenance": False, "classic_queues": 0, "durable_classic_queues": 0, "stopped_replicas": 0}
 
 
 def of(text: str) -> int:
@@ -269,7 +269,8 @@ def test_classic_queues_that_are_not_durable_lose_nothing_that_was_confirmed(vm,
         (CommandResult(0, '{"value":{"classic":0,"durable":0,"few":[["rabbit_stream_queue",-1,2,3,4]]}}', ""), "does not say what would be left"),
         (CommandResult(0, '{"value":{"classic":0,"durable":0,"few":[["rabbit_stream_queue","a","b",3,4]]}}', ""), "does not say what would be left"),
         (CommandResult(0, '{"value":{"classic":0,"durable":0,"few":[[1]]}}', ""), "does not say what would be left"),
-        (CommandResult(0, '{"value":{"classic":[],"durable":0,"few":[]}}', ""), "does not say what would be left"),
+        (CommandResult(0, '{"value":{"classic":[],"durable":0,"few":[],"stopped":0}}', ""), "does not say what would be left"),
+        (CommandResult(0, '{"value":{"classic":0,"durable":0,"few":[]}}', ""), "does not say what would be left"),
         (CommandResult(0, "nonsense", ""), "the answer of rabbitmqctl eval is not understood: nonsense"),
         (CommandResult(70, "", "Error:\nundefined function rabbit_amqqueue:list/0"), "RabbitMQ: eval ended with exit code 70: Error: undefined function"),
         (CommandResult(124, "", ""), "RabbitMQ: eval was ended after 30 s"),
@@ -335,12 +336,22 @@ def test_a_node_that_a_person_put_into_maintenance_mode_stays_there_twice(vm, ra
 
 
 def test_a_queue_that_would_lose_its_quorum_is_named_and_nothing_is_changed(vm, rabbit):
-    rabbit.critical = CRITICAL
+    rabbit.critical, rabbit.few = CRITICAL, [few("quorum", "qq", 0, 1, missing=())]
     outcome = vm.drain(mq())
     words = "queue 'qq' in vhost '/' would lose quorum without r1@host. Add replicas or nodes, or set quorum_critical to ignore"
     assert outcome[:2] == ("failed", f"1-rabbitmq: {words}") and rabbit.acts() == []
     assert vm.undo(mq()).state == "undone" and rabbit.acts() == []
     assert vm.drain(mq(quorum_critical="ignore")).state == "drained"
+
+
+def test_a_replica_that_is_not_up_yet_on_a_node_that_has_just_started_is_waited_for(vm, rabbit):
+    """Seen after the end of a node and its start: all three run, and the queue is critical for a while. Four such answers ended the drain for good."""
+    rabbit.critical = CRITICAL
+    vm.machine = vm.machine._replace(now=lambda: "2026-11-21T20:00:00Z")
+    words = "1-rabbitmq: not yet: queue 'qq' in vhost '/' would lose quorum without r1@host: not all of its replicas are up"
+    assert vm.drain(mq(), deadline=DEADLINE)[:2] == ("draining", words) and rabbit.acts() == []
+    rabbit.critical = NOT_CRITICAL
+    assert vm.drain(mq(), deadline=DEADLINE).state == "drained"
 
 
 def test_the_second_of_three_waits_for_the_first_and_fails_at_the_deadline(vm, rabbit):
@@ -509,6 +520,24 @@ def test_it_is_back_when_it_is_a_member_again(vm, rabbit):
     assert vm.undo(mq())[:2] == ("undoing", "r1@host is still in maintenance mode")
     del rabbit.answers["revive"]
     assert vm.undo(mq()).state == "undone"
+
+
+def test_replicas_that_a_revive_has_left_stopped_are_revived_again(vm, rabbit):
+    """Seen with 3.10.8 where the queue had no majority at the revive: the node called itself back, and the queue had a replica less until its next boot."""
+    vm.drain(mq())
+    rabbit.stopped = 2
+    assert vm.undo(mq())[:2] == ("undoing", "2 replica(s) of quorum queues on r1@host do not run yet")
+    assert rabbit.acts() == ["rabbitmq-upgrade drain", "rabbitmq-upgrade revive", "rabbitmq-upgrade revive"]
+    rabbit.stopped = 0
+    assert vm.undo(mq()).state == "undone"
+
+
+@pytest.mark.parametrize("before", [1, None, "many"])
+def test_replicas_that_were_stopped_before_the_drain_hold_no_undo(vm, rabbit, before):
+    rabbit.stopped = 1
+    vm.drain(mq())
+    vm.damage(lambda data: data["methods"][0]["before"].update(stopped_replicas=before))
+    assert vm.undo(mq()).state == ("undone" if before == 1 else "undoing")
 
 
 def test_a_damaged_finding_is_reported_and_nothing_is_revived(vm, rabbit):

@@ -38,6 +38,7 @@ class Hook:
         self.got: list[tuple[dict[str, str], bytes]] = []
         self.status = 200
         self.pause = 0.0
+        self.trickles = 0
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self) -> None:
@@ -47,7 +48,10 @@ class Hook:
                 self.send_response(hook.status)
                 self.send_header("Location", "http://127.0.0.1:1/elsewhere")
                 self.end_headers()
-                with contextlib.suppress(BrokenPipeError):  # a sender that has given up
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # a sender that has given up
+                    for _byte in range(hook.trickles):
+                        self.wfile.write(b"x")
+                        time.sleep(0.1)
                     self.wfile.write(b"text \x1b[31m in red")
 
             def log_message(self, *unused: t.Any) -> None:
@@ -198,6 +202,10 @@ def test_nothing_there_and_too_late(hook: Hook) -> None:
     with pytest.raises(NotDelivered, match="refused"):
         deliver("http://127.0.0.1:1")
     hook.pause = 3
+    with pytest.raises(NotDelivered, match="timed out"):
+        deliver(f"http://127.0.0.1:{hook.port}")
+    # One that never ends its answer, and sends a byte of it now and then.
+    hook.pause, hook.trickles = 0, 100
     with pytest.raises(NotDelivered, match="timed out"):
         deliver(f"http://127.0.0.1:{hook.port}")
 
