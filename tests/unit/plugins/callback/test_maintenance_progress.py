@@ -245,7 +245,7 @@ def test_the_plays_of_playbook_respond_are_one(printed: Printed, monkeypatch: py
 
     for _import in range(2):
         assert [line[:15] for line in headings(first)] == ["PLAY [Take Azur", "Paused by alice"]
-        assert headings(second, has_hosts=False) == [line for play in again for line in headings(play, has_hosts=False)] == headings(third) == headings(last, has_hosts=False) == []
+        assert [line for play in (second, *again) for line in headings(play, has_hosts=False)] == headings(third) == headings(last, has_hosts=False) == []
     assert headings(first, has_hosts=False)[1:2] == ["skipping: no hosts matched"], "an empty fleet"
     others = [a_play(), a_play(), a_play("/srv/playbooks/respond.yml:1"), a_play("/srv/playbooks/respond.yml:9"), a_play("/srv/site.yml:9", "Report")]
     assert [len(headings(play)) for play in others] == [2] * 5, "each batch of another play has a heading of its own"
