@@ -108,7 +108,7 @@ def problems(request: Request) -> list[str]:
 
 def stage_of(state: Values) -> str:
     """Return what names the stage that is the next step."""
-    return f"{mapping(state['request'])['act']} {mapping(state['request'])['event'].get('event_id')} {state['step']} {mapping(state['method']).get('folder')}"
+    return f"{mapping(state['request'])['act']} {mapping(state['request'])['event'].get('event_id')} {state['step']} {mapping(state['method']).get('id')}"
 
 
 class Steps:
@@ -233,7 +233,7 @@ class Steps:
         finding = {} if entry.untouched else method_orders.finding_of(entry.before or {}, order, self.request["host"])
         folder = self._folder()
         method = {"kind": order["kind"], "folder": folder, "options": options, "finding": finding, "state": entry.state, "given": self._options()}
-        method |= {"host": self.request["host"], "must": self._must(), "hands_over": self._hands_over()}
+        method |= {"id": order["id"], "host": self.request["host"], "must": self._must(), "hands_over": self._hands_over()}
         targets = [mapping(one) for one in items(self.request["away"])]
         method |= {"away": self.kind.away(targets, options, self.request["host"]), "untouched": self._is_untouched(entry)}
         method |= self.kind.prepared(stage, method)

@@ -151,6 +151,8 @@ def test_a_stage_that_has_ended_the_host_does_not_run_again_and_has_failed(own: 
     assert asked(again, acted("found", record({"state": "found"}))) == ["act finding", "act answer"]
     assert "the tasks of begin ended the host" in again.state["action"]["methods"][0]["answer"]["error"]
     assert place(begin(own, OWN, record=record({}), ended=[left])) == "check", "another stage runs"
+    another = begin(own, {**OWN, "name": "another"}, ended=[left])
+    assert asked(another, acted("found", record({"id": "another", "state": "found"}))) == ["act finding", "begin"], "and that of another method"
 
 
 def test_a_record_that_cannot_be_written_ends_the_drain(own: pathlib.Path) -> None:
