@@ -46,7 +46,8 @@ def test_a_host_that_ends_itself_is_a_failure_of_its_own(make_lab: Make) -> None
     assert "Upgrade Kernel is not done on web1, web2" in shown
     assert is_put_back(lab, "web1") and lab.records("web2") == []
     (lab.folder / "work.yml").write_text(LOG)
-    assert "Upgrade Kernel is done on web1, web2." in upgrade(lab, code=0)
+    for _again in range(2):
+        assert "Upgrade Kernel is done on web1, web2." in upgrade(lab, code=0)
 
 
 EACH = """
