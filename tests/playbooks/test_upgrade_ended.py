@@ -107,7 +107,7 @@ def test_a_play_of_ones_own_is_red_and_the_next_run_takes_it_over(make_lab: Make
     (lab.folder / "own.yml").write_text(OWN)
     given = {"upgrade_name": "Kernel", "upgrade_tasks": "work.yml"}
     shown = lab.play(str(lab.folder / "own.yml"), code=2, **given)
-    assert "The tasks of web1 ended the host amid its upgrade" in shown and lab.records("web2") == []
+    assert "web1 left the play amid the upgrade: the tasks ended the host" in shown and lab.records("web2") == []
     (run,) = set(re.findall(r"run ([a-z0-9]{12})", lab.status()))
     (lab.folder / "work.yml").write_text(LOG)
     lab.play(str(lab.folder / "own.yml"), upgrade_allow_changed_tasks=True, gate_dead_run=run, **given)

@@ -11,8 +11,9 @@ from .._core.plain_values import flag
 # What role upgrade sets on a VM from the begin of its upgrade to its end.
 INSIDE = "__upgrade_inside"
 ENDED = (
-    "The tasks of {} ended the host amid its upgrade (meta: end_host, end_batch, end_role or end_play; use when: or a block). It may be out of service and is "
-    "leased: a later play with tasks ended.yml of role upgrade puts it back, and the next run of the upgrade goes on with it."
+    "{} left the play amid the upgrade: the tasks ended the host (meta: end_host, end_batch, end_role or end_play; use when: or a block), or it could not be "
+    "reached any more. It may be out of service and is leased: a later play with tasks ended.yml of role upgrade puts it back, and the next run of the "
+    "upgrade goes on with it."
 )
 
 
