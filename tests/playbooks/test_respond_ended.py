@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import os
-import pathlib
 import typing as t
 
 import pytest
@@ -73,36 +72,3 @@ def test_every_word_in_every_place_ends_told_and_nothing_stays_under_way(make_la
     assert "ended the host" in shown and "it was not observed" not in shown, shown[-5000:]
     assert phases["web2"][0][0] == "recovered", shown[-5000:]
     assert phases["web1"][0][0] in ("recovered", "failed"), shown[-5000:]
-
-
-STAYS = """
-- {ansible.builtin.fail: {msg: It does not matter.}, ignore_errors: true}
-- {ansible.builtin.add_host: {name: web9, groups: [web]}}
-- {ansible.builtin.group_by: {key: told}}
-- {ansible.builtin.command: sleep 1, async: 30, poll: 0}
-- {ansible.builtin.meta: refresh_inventory}
-- {ansible.builtin.meta: clear_facts}
-- {ansible.builtin.meta: flush_handlers}
-- {ansible.builtin.meta: reset_connection}
-"""
-OURS = "- ansible.builtin.set_fact: {respond_drain_seconds: 1, drain_result: {}}\n"
-OF_ANOTHER = OURS + "  delegate_to: {}\n  delegate_facts: true\n"
-
-
-@pytest.mark.skipif("EVERY_ENDING_WORD" not in os.environ, reason="before a release: EVERY_ENDING_WORD=1")
-@pytest.mark.parametrize("place", ["notify", "begin", "check", "undo"])
-def test_words_that_end_no_host(make_lab: Make, place: str) -> None:
-    lab = make_lab(["web1", "web2", "web3", "web4"], 60)
-    words = {"web1": STAYS, "web2": OURS, "web3": OF_ANOTHER.format("web4"), "web4": ""}
-    for vm, tasks in words.items():
-        files = {act: str(lab.folder / f"{act}-{vm}.yml") for act in ("begin", "check", "undo")}
-        for act, file in files.items():
-            pathlib.Path(file).write_text((tasks if act == place else "") + NOTHING[act])
-        lab.hosts[vm]["drain_methods"] = [{"method": "tasks", **files}]
-    if place == "notify":
-        lab.all["respond_notify_tasks"] = "notify.yml"
-        (lab.folder / "notify.yml").write_text(STAYS)
-    lab.simulator.event("Reboot", lab.vms, notice=600, started_seconds=60)
-    shown = lab.respond(respond_wait=True, respond_wait_timeout=180, code=None)
-    phases = {vm: [(one["phase"], one.get("outcome"), one.get("reason")) for one in lab.records(vm)] for vm in lab.vms}
-    print("STAYED", place, phases, "failed=1" in shown, [lab.leases(vm) for vm in lab.vms], shown[-3000:])
