@@ -11,7 +11,7 @@ from ..module_utils._scheduled_events.lease.lease_time import LIMITS
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core.plain_values import mapping
 from ..plugin_utils._maintenance.config.timing import wrong_leases
-from ..plugin_utils._settings import near_misses, play_keywords
+from ..plugin_utils._settings import left_play, near_misses, play_keywords
 from ..plugin_utils._settings.facts import why_refused, why_refused_extra
 from ..plugin_utils._settings.option_types import wrong_options
 from ..plugin_utils._settings.renamed import refused_variables
@@ -22,6 +22,7 @@ SPEC: dict[str, Data] = {
     "options_of": {"type": "list", "elements": "str"},
     "batch": {"type": "list", "elements": "str"},
     "lease": {"type": "dict"},
+    "ended_fails": {"type": "bool"},
 }
 
 
@@ -29,7 +30,7 @@ class ActionModule(OnController):
     """Check what is set for a host or its play."""
 
     spec = SPEC
-    rules: t.ClassVar = {"mutually_exclusive": [tuple(SPEC)]}
+    rules: t.ClassVar = {"mutually_exclusive": [("options_of", "batch", "lease")]}
 
     def answer(self, arguments: Data, variables: Data) -> Values:
         if why := self._wrong(arguments, variables):
@@ -38,6 +39,8 @@ class ActionModule(OnController):
 
     def _wrong(self, arguments: Values, variables: Values) -> str | None:
         if arguments["batch"] is not None:
+            if arguments["ended_fails"] and (ended := left_play.inside(arguments["batch"], variables)):
+                return left_play.ENDED.format(", ".join(ended))
             failed = [host for host in arguments["batch"] if host not in variables["ansible_play_batch"]]
             return f"{', '.join(failed)} failed, and any_errors_fatal stops the play" if failed and self._task.any_errors_fatal is True else None
         if arguments["options_of"] is not None:

@@ -6,6 +6,7 @@ from ..module_utils._scheduled_events.core.types import Data, Values
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core.wrong_input import WrongInput
 from ..plugin_utils._maintenance.upgrade.batches import make_batches
+from ..plugin_utils._settings import left_play
 
 SPEC = {
     "name": {"type": "str", "required": True},
@@ -14,6 +15,7 @@ SPEC = {
     "folders": {"type": "list", "elements": "str", "default": []},
     "by": {"type": "str", "default": "serial"},
     "serial": {"type": "raw"},
+    "ended_fails": {"type": "bool", "default": False},
 }
 
 
@@ -31,4 +33,7 @@ class ActionModule(OnController):
             make_batches([], arguments["by"], arguments["serial"])
         except WrongInput as error:
             raise ValueError(f"upgrade_{error}") from error
-        return {"check_tasks": "", **found}
+        ended = left_play.inside([host for host in variables.get("ansible_play_hosts_all", ()) if host not in variables["ansible_play_batch"]], variables)
+        if ended and arguments["ended_fails"]:
+            raise ValueError(left_play.ENDED.format(", ".join(ended)) + " No batch after it was begun")
+        return {"check_tasks": "", **found, "ended": ended}

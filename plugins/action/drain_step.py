@@ -9,7 +9,7 @@ from ..module_utils._scheduled_events.core.types import Data, Values
 from ..module_utils._scheduled_events.lease.lease_time import TASK_LIMITS
 from ..plugin_utils._actions.on_controller import OnController
 from ..plugin_utils._core import host_variables
-from ..plugin_utils._core.plain_values import flag, mapping
+from ..plugin_utils._core.plain_values import flag, items, mapping
 from ..plugin_utils._drain import steps
 from ..plugin_utils._drain.kinds.registry import kind_of
 from ..plugin_utils._drain.preview_steps import PreviewSteps
@@ -53,7 +53,10 @@ class ActionModule(OnController):
             "event": mapping(request["event"]),
             "record": mapping(request["record"]),
         }
-        request |= {"now": datetime.now(timezone.utc).isoformat(), "check_mode": bool(self._task.check_mode)}
+        # A stage whose tasks have ended the host, in this run: no step came after it.
+        before = mapping(variables.get(REGISTERED))
+        ended = [*items(mapping(before.get("request")).get("ended")), *([steps.stage_of(before)] if before.get("do") == "stage" else [])]
+        request |= {"ended": ended, "now": datetime.now(timezone.utc).isoformat(), "check_mode": bool(self._task.check_mode)}
         return _steps(request).begin(t.cast("steps.Request", request))
 
 

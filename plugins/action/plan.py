@@ -22,7 +22,7 @@ from ..plugin_utils._core.plain_values import flag, items, mapping, number, plai
 from ..plugin_utils._core.wrong_input import WrongInput
 from ..plugin_utils._drain.kinds.tasks import find_task_file
 from ..plugin_utils._drain.settings import claims
-from ..plugin_utils._loop import batch_loop, gate_loop, notifying, pass_loop, vm_settings
+from ..plugin_utils._loop import batch_loop, gate_loop, latest_pass, notifying, pass_loop, vm_settings
 from ..plugin_utils._loop.observations import HostResults
 from ..plugin_utils._maintenance.config import alike_groups, capacity_groups, notify_targets, start_when, timing
 from ..plugin_utils._maintenance.config import policy as policies
@@ -139,7 +139,7 @@ class ActionModule(OnController):
         state = variables.get(arguments["go_on"])
         if isinstance(state, dict) and state.keys() >= pass_loop.KEYS:
             kept = _collected(t.cast("pass_loop.State", {key: state[key] for key in pass_loop.KEYS}))
-            return self._notify(pass_loop.go_on(kept, results.of, time.time(), _ask), variables)
+            return self._notify(_without_left(kept, results, variables) or pass_loop.go_on(kept, results.of, time.time(), _ask), variables)
         return _go_on(arguments["go_on"], results, variables)
 
     def _begin(self, arguments: Data, results: _Results, variables: Data) -> Values:
@@ -200,6 +200,7 @@ class ActionModule(OnController):
             "wrong_names": [],
             "observation_seconds": float(given["observation_seconds"]),
             "notify_tasks": self._notify_tasks(given, variables),
+            "notify_refused": "",
             "notify": {"seconds": given["notify_seconds"], "wrong": "", "test": given["notify_test"]},
             "places": tasks_files.places(variables),
             "check_mode": bool(self._task.check_mode),
@@ -421,6 +422,24 @@ def _go_on(name: str, results: _Results, variables: Data) -> Values:
     raise WrongInput(f"go_on is {name!r}, and nothing of a pass was registered under this name; a pass begins with a task that has begin")
 
 
+def _without_left(state: pass_loop.State, results: _Results, variables: Values) -> pass_loop.State | None:
+    """Return the next state where tasks of operators have ended hosts of this play, or of the one before it; else None."""
+    resumes = variables.get("__respond_resumes") is True
+    if resumes:
+        # Not every host of this play has the last state.
+        last = latest_pass.last_of(state, {host: results.registered(host) for host in state["staying"]})
+        state = {key: last[key] for key in pass_loop.KEYS}  # type: ignore[assignment, literal-required]
+    left = {host: what for host in state["assignments"] if (what := results.left(host)) and f"{host} {what}" not in state["left"]}
+    ends_play = variables.get("__respond_end") == "play"
+    if left:
+        state = pass_loop.after_left(state, left, ends_play)
+    if resumes:
+        return state if state["do"] == "end" else pass_loop.resume(state)
+    if left and not ends_play:
+        return pass_loop.go_on(state, results.of, time.time(), _ask)
+    return state if left else None
+
+
 def _warn(variables: Data, results: _Results, hosts: t.Iterable[str]) -> list[str]:
     """Warn of misspelt options, and return the warnings. The same words are displayed once for a run."""
     names = _names_in(vm_variables.Evaluated(variables)).union(*map(results.names, hosts))
@@ -498,6 +517,19 @@ class _Results:
     def of(self, host: str) -> HostResults:
         observed, acted, facts, drained = (self._get(host, name) for name in ("observe_result", "__respond_acted", "ansible_facts", "drain_result"))
         return HostResults(observed, acted, facts, expected_identity.of_variables(self._of(host)), drained)
+
+    def registered(self, host: str) -> t.Any:
+        """Return the last state of a pass that a host has."""
+        return self._get(host, "__respond_loop")
+
+    def left(self, host: str) -> str:
+        """Return in what tasks of operators a host has left the play; empty if it has not. Both say so until these tasks have ended."""
+        if notifies := text(self._get(host, "__respond_notifies")):
+            return f"{pass_loop.NOTIFIES} {notifies}"
+        step = mapping(self._get(host, "__drain_step"))
+        if step.get("do") != "stage":
+            return ""
+        return f"{step['step']} of drain method {mapping(step.get('method')).get('kind')} ({mapping(step.get('request')).get('act')})"
 
     def absent(self, host: str) -> HostResults:
         """Return the results of a host that takes no part: empty, because what it registered is of an earlier batch, play or run."""

@@ -51,8 +51,14 @@ WITH_RECORDS = tuple(f"maintenance.azure.{module}" for module in ("maintenance_i
 # With status_format=json or report_format=json their standard output is for programs.
 DATA_PLAYS = {f"{COLLECTION}/playbooks/{name}.yml": f"{name}_format" for name in ("status", "report")}
 # The plays of these playbooks, of the collection or of a project that is a checkout of it. They are one to a person. In respond the first observes all VMs,
-# the second has only those that act, the third reports; the last one of each has no hosts, and checks that a report was made.
-RESPOND_PLAYS = ("Take Azure VMs through maintenance", "Act and wait, unless nothing is left to do", "Report", "Check that the pass has reported")
+# the second has only those that act, three go on after tasks that have ended a host; the last one of each has no hosts, and checks that a report was made.
+RESPOND_PLAYS = (
+    "Take Azure VMs through maintenance",
+    "Act and wait, unless nothing is left to do",
+    *["Go on after tasks that have ended a host"] * 3,
+    "Report",
+    "Check that the pass has reported",
+)
 PLAYS = {
     "/playbooks/respond.yml": RESPOND_PLAYS,
     "/playbooks/status.yml": ("Show the state of maintenance", "Check that the state was read"),
@@ -285,7 +291,7 @@ def _place_of(play: t.Any) -> int:
 
 def _continues(before: t.Any, play: t.Any) -> bool:
     """Return whether a play of one of these playbooks takes over from the one before, which a second import of the playbook does not."""
-    return 0 < _place_of(before) < _place_of(play)
+    return 0 < _place_of(before) <= (place := _place_of(play)) and place > 1
 
 
 def _is_rescued(task: t.Any) -> bool:

@@ -11,6 +11,7 @@ description:
 options:
   options_of: {type: list, elements: str, description: The roles whose options are checked with the values that they have on the host.}
   batch: {type: list, elements: str, description: Hosts of which none may have failed where the play has C(any_errors_fatal).}
+  ended_fails: {type: bool, description: "With O(batch): whether it fails where one of these hosts has left the play amid its upgrade."}
   lease: {type: dict, description: A lease that was given to a role. Its C(seconds) must be longer than an action on a VM may take.}
 extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.read_only]
 """

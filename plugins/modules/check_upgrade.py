@@ -15,6 +15,10 @@ options:
   folders: {type: list, elements: str, default: [], description: See O(maintenance.azure.upgrade#role:main:upgrade_tasks_folders).}
   by: {type: str, default: serial, description: See O(maintenance.azure.batches#filter:by).}
   serial: {type: raw, description: See O(maintenance.azure.batches#filter:serial).}
+  ended_fails:
+    type: bool
+    default: false
+    description: Whether it fails where a VM of an earlier batch has left the play amid its upgrade.
 extends_documentation_fragment: [maintenance.azure.attributes, maintenance.azure.attributes.read_only]
 """
 
@@ -27,5 +31,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 tasks: {type: str, returned: success, description: "The path of O(tasks), without links.", sample: /srv/upgrades/kernel.yml}
+ended:
+  type: list
+  elements: str
+  returned: success
+  description: VMs of earlier batches that have left the play amid their upgrade.
+  sample: [web1]
 check_tasks: {type: str, returned: success, description: "The path of O(check_tasks), without links. Empty without that file."}
 """

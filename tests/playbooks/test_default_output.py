@@ -41,7 +41,7 @@ def tasks(output: str) -> list[tuple[str, list[str]]]:
     for line in output.partition("PLAY RECAP")[0].splitlines():
         if heading := re.match(r"TASK \[(.*)\] \*", line):
             found.append((heading[1], []))
-        elif found and re.match(r"\w+: ", line):
+        elif found and re.match(r"\w+: ", line) and line != "skipping: no hosts matched":  # that is a play's
             found[-1][1].append(line)
     return found
 

@@ -25,6 +25,7 @@ DRAIN, UNDO = "drain", "undo"
 # The state in which the next method is taken.
 DONE = {DRAIN: "drained", UNDO: "undone"}
 LONGEST_TIME, LONGEST_OUTPUT = 19, 400
+ENDED = "the tasks of {} ended the host (meta: end_host, end_batch, end_role or end_play); use when: or a block"
 NO_MORE: Values = {}
 NO_COPY = (
     "The record of event {} of {} has no copy on another VM ({}). If this VM is lost with its disk, what was changed outside it has to be put back by hand."
@@ -64,6 +65,8 @@ class Request(TypedDict):
     """Whether no time is left to wait: a method begins, whoever is left, and holds nothing."""
     serves: str
     """What the health check says of a VM that is in service; empty where a drain of it proves, or an operator says, that it may go all the same."""
+    ended: list[str]
+    """Stages that have ended the host in this run (stage_of): they do not run again."""
     away: list[Any]
     """The targets of VMs that are taken out at the same time: they serve for none."""
 
@@ -101,6 +104,11 @@ def failure(task: str, result: Any) -> tuple[str, str]:
 def problems(request: Request) -> list[str]:
     """Return what is wrong with the settings of a drain."""
     return validation.problems(request["methods"], request["former"], request["system"], request["folders"], request["places"], request["own_folder"])
+
+
+def stage_of(state: Values) -> str:
+    """Return what names the stage that is the next step."""
+    return f"{mapping(state['request'])['act']} {mapping(state['request'])['event'].get('event_id')} {state['step']} {mapping(state['method']).get('id')}"
 
 
 class Steps:
@@ -225,12 +233,15 @@ class Steps:
         finding = {} if entry.untouched else method_orders.finding_of(entry.before or {}, order, self.request["host"])
         folder = self._folder()
         method = {"kind": order["kind"], "folder": folder, "options": options, "finding": finding, "state": entry.state, "given": self._options()}
-        method |= {"host": self.request["host"], "must": self._must(), "hands_over": self._hands_over()}
+        method |= {"id": order["id"], "host": self.request["host"], "must": self._must(), "hands_over": self._hands_over()}
         targets = [mapping(one) for one in items(self.request["away"])]
         method |= {"away": self.kind.away(targets, options, self.request["host"]), "untouched": self._is_untouched(entry)}
         method |= self.kind.prepared(stage, method)
         self.state.update(method=method, file=os.path.join(folder, f"{stage}.yml"))
-        self._do("stage", stage)
+        if stage_of({**self.state, "step": stage}) in self.request.get("ended", ()):
+            self._answer("failed", ENDED.format(stage))
+        else:
+            self._do("stage", stage)
 
     def _must(self) -> bool:
         # What is approved or has started hits the VM, whoever is left.

@@ -50,6 +50,11 @@ CHECKS = ("drain", "undo", "recover")
 # With VMs that listen for news, and without.
 WAITS = ("wait", "pause")
 
+# What a pass does whose hosts have left the play: the next play goes on with it.
+RESUME = "resume"
+NOTIFIES = "respond_notify_tasks"
+ENDED = "tasks ended the host {} (meta: end_host, end_batch, end_role or end_play); use when: or a block"
+
 Results = Callable[[str], HostResults]
 # Asks the start gate of a request: whether something may begin (C(go)), and if not, why (C(text)).
 Ask = Callable[["Request"], Values]
@@ -70,6 +75,8 @@ class Request(TypedDict):
     """Those of extra variables, which were meant for this run: it handles all events, and fails."""
     observation_seconds: float
     notify_tasks: str
+    notify_refused: str
+    """Why these tasks do not run any more in this run; empty if they do."""
     notify: notifying.NotifyRequest
     places: list[str]
     """Where relative paths of task files are looked for."""
@@ -133,6 +140,8 @@ class State(LoopState):
     start_gate: Data
     """The last answer of the start gate (C(go), C(text)) and the time of the plan that asked (C(asked_at)); empty before the first."""
     notified: notifying.Notified
+    left: list[str]
+    """Where tasks of operators have ended a host in this pass."""
 
 
 KEYS = frozenset(State.__annotations__)
@@ -205,6 +214,7 @@ def begin(
         "ended_before": sorted(_recovered(plan)),
         "start_gate": start_gate,
         "notified": notifying.nothing(),
+        "left": [],
     }
     if not involved:
         return state
@@ -259,6 +269,29 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
         # They may differ only because one of them was observed before the other. Only once: two documents that always differ would otherwise be read for ever.
         return {**state, **nothing(), "do": "act", "contact": older, "is_taken": state["is_taken"]}
     return _after_actions(state, plan, now) if state["is_taken"] else _take(state, plan, now)
+
+
+def after_left(state: State, left: Mapping[str, str], resumes: bool) -> State:
+    """Return the state once tasks of operators have ended hosts, each host with what it did then: a later play has them again (C(resume)).
+
+    What ended a host does not run for it again in this run: a notification has failed, and a stage of a method has. Without a later play the run fails.
+    """
+    request, notified = state["request"], state["notified"]
+    if any(what.startswith(NOTIFIES) for what in left.values()):
+        request = {**request, "notify_refused": ENDED.format(", ".join(host for host, what in left.items() if what.startswith(NOTIFIES)))}
+    if not resumes:
+        request = {**request, "wrong_names": [*request["wrong_names"], *(f"{what}: {ENDED.format(host)}" for host, what in left.items())]}
+    # What was under way there is planned again.
+    again = {f"{host} " for host in left}
+    taken = [action for taken in state["assignments"].values() for action in taken["by_tasks"] if f"{action['host']} " in again]
+    notified = {**notified, "by_tasks": [key for key in notified["by_tasks"] if key not in notifying.by_tasks(notifying.nothing(), taken)]}
+    state = {**state, "request": request, "notified": notified, "left": [*state["left"], *(f"{host} {what}" for host, what in left.items())]}
+    return {**state, **nothing(), "do": RESUME, "number": state["number"] + 1} if resumes else state
+
+
+def resume(state: State) -> State:
+    """Return the state with the first iteration of a play that takes over: it observes all, and nothing is known of what was under way."""
+    return {**state, **nothing(), "do": "act", "number": state["number"] + 1, "contact": list(state["involved"]), "is_taken": False}
 
 
 def record_notified(state: State, now: float) -> State:

@@ -36,6 +36,7 @@ RESULTS = frozenset(
         "observe_result",
         "recover_result",
         "respond_plan",
+        "upgrade_found",
         "upgrade_plan",
         "upgrade_until",
     )

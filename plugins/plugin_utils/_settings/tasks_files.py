@@ -16,6 +16,7 @@ from typing import Any
 from ...module_utils._scheduled_events.core.types import Values
 from .._core.wrong_input import WrongInput
 
+CLEARS, META = "clear_host_errors", ("meta", "ansible.builtin.meta", "ansible.legacy.meta")
 BLOCK = ("block", "rescue", "always")
 # An action by its full name: core says what is missing where the collection is.
 FULL_NAME = re.compile(r"[a-z_]\w*(\.\w+){2,}")
@@ -53,6 +54,8 @@ def checked(option: str, name: str, folders: Sequence[str], load: Load, known: K
         raise WrongInput(f"{where}, and that is no YAML, or cannot be read") from None
     if not _are_tasks(content, known):
         raise WrongInput(f"{where}, and that is no list of tasks, or a task of it names no module that Ansible knows")
+    if _has_clears(content):
+        raise WrongInput(f"{where}, and a task of it is meta: {CLEARS}. A VM that has failed would go on as if it had not: take it out")
     return path
 
 
@@ -64,6 +67,11 @@ def _are_tasks(content: Any, known: Known) -> bool:
     if content is None:
         return True  # an empty file
     return isinstance(content, Sequence) and not isinstance(content, str) and all(_is_task(task, known) for task in content)
+
+
+def _has_clears(content: Any) -> bool:
+    """Return whether tasks have the word that nothing can be told by afterwards. What they include is not read."""
+    return any(CLEARS in map(task.get, META) or any(map(_has_clears, (task.get(part) for part in BLOCK))) for task in content or ())
 
 
 def _is_task(task: Any, known: Known) -> bool:

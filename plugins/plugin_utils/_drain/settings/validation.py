@@ -110,8 +110,6 @@ def _options(entry: Values, known: catalogue.Options | None, places: Sequence[st
     entry, known = catalogue.flat(entry, known)
     kind, may = str(entry["method"]), f" Options: {', '.join(known) or 'none'}."
     found = [f"there is no option {key}{suggestion(str(key), [*known, *OF_ANY_METHOD])}.{may}" for key in entry if key not in RESERVED and key not in known]
-    if entry.get("username") and "password_file" in known and not entry.get("password_file"):
-        found.append("username has no effect without password_file, the file with its password on the VM.")
     for key, about in known.items():
         if key not in entry:
             if about.get("required"):
@@ -128,7 +126,12 @@ def _options(entry: Values, known: catalogue.Options | None, places: Sequence[st
             found += _wrong_addresses(key, entry[key], about.get("default"))
         else:
             found += catalogue.unknown_hosts(key, entry[key], about, hosts)
-    return found
+    return found + _wrong_pair(entry, known)
+
+
+def _wrong_pair(entry: Values, known: catalogue.Options) -> list[str]:
+    is_alone = entry.get("username") and "password_file" in known and not entry.get("password_file")
+    return ["username has no effect without password_file, the file with its password on the VM."] if is_alone else []
 
 
 def _wrong_addresses(key: str, given: Any, default: Any) -> list[str]:

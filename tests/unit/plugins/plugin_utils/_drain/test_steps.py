@@ -15,7 +15,7 @@ import pytest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.kinds.registry import kind_of
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.preview_steps import PreviewSteps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import Came, Steps, failure
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import Came, Steps, failure, stage_of
 from ansible_collections.maintenance.azure.tests.unit.plugins import builders
 
 METHODS = pathlib.Path(__file__).resolve().parents[5] / "roles" / "drain" / "tasks" / "methods"
@@ -141,6 +141,18 @@ def test_a_failed_task_is_the_failed_drain_and_is_recorded(own: pathlib.Path) ->
         steps = begin(own, OWN)
         asked(steps, *came)
         assert place(steps) == "act answer" and steps.state["action"]["methods"][0]["answer"] == {"state": "failed", "error": "A task: why"}
+
+
+def test_a_stage_that_has_ended_the_host_does_not_run_again_and_has_failed(own: pathlib.Path) -> None:
+    steps = begin(own, OWN)
+    asked(steps, acted("found", record({})))
+    left = stage_of(steps.state)
+    again = begin(own, OWN, record=record({"state": "found"}), ended=[left])
+    assert asked(again, acted("found", record({"state": "found"}))) == ["act finding", "act answer"]
+    assert "the tasks of begin ended the host" in again.state["action"]["methods"][0]["answer"]["error"]
+    assert place(begin(own, OWN, record=record({}), ended=[left])) == "check", "another stage runs"
+    another = begin(own, {**OWN, "name": "another"}, ended=[left])
+    assert asked(another, acted("found", record({"id": "another", "state": "found"}))) == ["act finding", "begin"], "and that of another method"
 
 
 def test_a_record_that_cannot_be_written_ends_the_drain(own: pathlib.Path) -> None:

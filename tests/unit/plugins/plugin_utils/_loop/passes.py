@@ -32,6 +32,7 @@ def request(**more: Any) -> Request:
         "wrong_names": [],
         "observation_seconds": 30.0,
         "notify_tasks": "",
+        "notify_refused": "",
         "notify": {"seconds": 5.0, "wrong": "", "test": False},
         "places": [],
         "check_mode": False,

@@ -159,6 +159,24 @@ def test_what_is_left_to_tasks_has_its_stages(monkeypatch: pytest.MonkeyPatch) -
     assert its.go_on()["stages"] == []
 
 
+def test_a_host_that_tasks_have_ended_is_planned_again_by_a_later_play(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("notify", "vm1", phase="noticed"), step("notify", "vm2", phase="noticed")))
+    state = its.begin()
+    assert len(state["notified"]["by_tasks"]) == 2
+    left = pass_loop.after_left(state, {"vm1": f"{pass_loop.NOTIFIES} noticed"}, True)
+    assert (left["do"], left["left"], left["assignments"]) == ("resume", ["vm1 respond_notify_tasks noticed"], {})
+    assert "ended the host vm1" in left["request"]["notify_refused"] and len(left["notified"]["by_tasks"]) == 1
+    assert left["request"]["wrong_names"] == []
+    resumed = pass_loop.resume(left)
+    assert (resumed["do"], resumed["contact"], resumed["number"]) == ("act", ["vm1", "vm2"], 2)
+
+
+def test_without_a_later_play_the_run_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("notify", "vm1", phase="noticed")))
+    left = pass_loop.after_left(its.begin(), {"vm1": "begin of drain method own (drain)"}, False)
+    assert left["do"] == "by_tasks" and "ended the host vm1" in left["request"]["wrong_names"][0] and left["request"]["notify_refused"] == ""
+
+
 def test_an_answer_is_read_once_right_after_its_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("approve", event_ids=["E1"], approve_for=[])), plan())
     state = its.begin()

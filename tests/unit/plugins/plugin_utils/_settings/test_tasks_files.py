@@ -41,3 +41,15 @@ def test_a_module_that_is_not_known_is_a_reason(tmp_path: pathlib.Path) -> None:
     (tmp_path / "notify.yml").write_text("")
     with pytest.raises(WrongInput, match="or a task of it names no module that Ansible knows"):
         tasks_files.checked("respond_notify_tasks", str(tmp_path / "notify.yml"), [], lambda _path: [{"debgu": {}}], lambda word: word == "debug")
+
+
+@pytest.mark.parametrize("where", [lambda task: [task], lambda task: [{"block": [{"debug": {}}], "rescue": [{"block": [task]}]}]])
+def test_a_word_after_which_nothing_can_be_told_is_refused(tmp_path: pathlib.Path, where: Any) -> None:
+    (tmp_path / "work.yml").write_text("")
+    for word, task in (("clear_host_errors", "meta"), ("clear_host_errors", "ansible.builtin.meta"), ("end_host", "meta")):
+        content = where({task: word})
+        if word == "end_host":
+            assert tasks_files.checked("upgrade_tasks", str(tmp_path / "work.yml"), [], lambda _path, it=content: it, lambda _word: True)
+        else:
+            with pytest.raises(WrongInput, match="meta: clear_host_errors"):
+                tasks_files.checked("upgrade_tasks", str(tmp_path / "work.yml"), [], lambda _path, it=content: it, lambda _word: True)
