@@ -212,6 +212,15 @@ class Drain:
         return self._phase() not in APPROVED_OR_STARTED and (self._late or self._tasks.has_only(needs))
 
     def _find_and_begin(self, method: Method, order: MethodOrder, must_begin: bool) -> None:
+        try:
+            self._act(method, order, must_begin)
+        except (DaemonError, NoAnswer) as error:
+            # Once it has answered in this drain, it is waited for, as by a check. Before that nothing is known, and nothing was changed.
+            if self._entry(order).state not in (FOUND, BEGUN, DRAINED):
+                raise
+            raise NotYet(str(error))
+
+    def _act(self, method: Method, order: MethodOrder, must_begin: bool) -> None:
         machine, task = self._tasks.machine(order), self._tasks.of(order, self._entry(order), must_begin=must_begin)
         found = method.find(machine, task)
         self._record_finding(order, task.options, found, outside=order.outside or method.outside)

@@ -39,6 +39,15 @@ def way_to_hand_over(own: Redis, watches: t.Sequence[Watch], task: Task) -> str:
     return COORDINATED if own.coordinates and watches[0].coordinates else GUARDED
 
 
+def wait_for_sentinels(watches: t.Sequence[Watch], task: Task) -> None:
+    """Raise NotYet where the Sentinels would not agree on another master now: writes would be paused for nothing."""
+    tilted, given = [watch.sentinel for watch in watches if watch.tilted], len(task.listed("sentinels"))
+    if tilted:
+        raise NotYet(f"Sentinel {', '.join(tilted)} is in TILT mode: it stood still, or its clock has jumped, and it does not act for half a minute")
+    if task.known and 2 * len(watches) <= given:
+        raise NotYet(f"{len(watches)} of {given} Sentinels answer")
+
+
 def refuse(own: Redis, watches: t.Sequence[Watch], task: Task) -> None:
     """Raise MethodError or NotYet where a master cannot hand over, before anything is changed."""
     name, given = task.options["master"], task.listed("sentinels")

@@ -390,6 +390,36 @@ def test_what_does_not_answer_in_the_middle_is_waited_for_and_nothing_is_put_bac
     assert outcome[:2] == ("failed", f"Not drained before the deadline {DEADLINE}: {error}")
 
 
+def scripted(*answers):
+    """Return a function that raises or returns each of these in turn."""
+    left = list(answers)
+
+    def act(_machine, _task):
+        said = left.pop(0)
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+    return act
+
+
+@pytest.mark.parametrize("error", [DaemonError("127.0.0.1:8008 does not answer"), NoAnswer("the client was ended after 10 s")])
+def test_what_does_not_answer_at_its_begin_is_waited_for_and_begun_again(vm, method, error):
+    method.on_begin = scripted(error, None)
+    # It has answered in this drain, so the question before the step is waited for, too.
+    method.find = scripted({}, error, error, {})
+    said = ("draining", f"1-scripted: not yet: {error}")
+    for _observation in range(2):
+        assert vm.drain(step(), deadline="2099-11-21T20:55:00Z")[:2] == said
+    assert (vm.record()["reason"], vm.record()["attempts"], vm.phases()) == (said[1], 1, ["draining"])
+    assert vm.drain(step(), late=True, deadline=DEADLINE)[:2] == ("failed", f"1-scripted: not begun before the deadline {DEADLINE}: {error}")
+
+
+def test_what_has_never_answered_is_refused(vm, method):
+    method.find = scripted(NoAnswer("the client was ended after 10 s"))
+    assert vm.drain(step())[:2] == ("failed", "1-scripted: the client was ended after 10 s")
+
+
 def test_no_reason_is_said_to_be_none(vm, method):
     method.checks = ["draining"]
     assert vm.drain(step(), deadline=DEADLINE, late=True).error == f"Not drained before the deadline {DEADLINE}: no reason known"

@@ -9,7 +9,14 @@ import time
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import LONGEST_MESSAGE, Answer, MethodError, NotYet, Task
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
+    LONGEST_MESSAGE,
+    Answer,
+    MethodError,
+    NoAnswer,
+    NotYet,
+    Task,
+)
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.redis import handover as redis_handover
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.redis.servers import Copy
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, defaults
@@ -398,7 +405,18 @@ def test_less_than_half_of_the_sentinels_agree_on_nothing():
     scene.begin()
     scene.played.all_name("B")
     scene.played.away = set(SENTINELS[1:])
-    assert scene.check().state == "failed" and scene.redis.role == "master"
+    # They are waited for: nothing is put back, no write waits meanwhile, and nothing is begun before they answer.
+    assert scene.check().state == "lost" and scene.redis.role == "master" and not scene.redis.paused
+    with pytest.raises(NotYet, match="^1 of 3 Sentinels answer$"):
+        scene.begin()
+    scene.played.away = set(SENTINELS)
+    with pytest.raises(NoAnswer, match="^no Sentinel answers: "):
+        scene.begin()
+    scene.played.away = set()
+    scene.played.sentinels[SENTINELS[1]].tilted = True
+    with pytest.raises(NotYet, match=f"^Sentinel {SENTINELS[1]} is in TILT mode: "):
+        scene.begin()
+    assert scene.played.orders().count("CLIENT PAUSE 10000 WRITE") == 1
 
 
 def test_sentinels_that_lie_about_the_master_send_it_nowhere():
