@@ -24,7 +24,10 @@ STRAIGHT = ["draining", "drained"]
 class Away:
     """A drain of one VM that is never approved, under a writer."""
 
-    def __init__(self, lab: Lab, vm: str, leave: t.Callable[[], object], come_back: t.Callable[[], object], write: t.Callable[[int], None], state: str) -> None:
+    def __init__(
+        self, lab: Lab, vm: str, leave: t.Callable[[], object], come_back: t.Callable[[], object], write: t.Callable[[int], None], state: str,
+        notice: int = 900,
+    ) -> None:  # fmt: skip
         """C(leave) is called as soon as the method has this state in the record: "found" is before its first step, "begun" is after it."""
         self._lab, self._vm, self._leave, self._come_back, self._state = lab, vm, leave, come_back, state
         self._ended = threading.Event()
@@ -32,7 +35,7 @@ class Away:
         """What the record said meanwhile, each once."""
         self.was_away = False
         lab.all["respond_policy"] = HELD
-        event_id = lab.simulator.event("Freeze", [vm], notice=900, duration_in_seconds=5)
+        event_id = lab.simulator.event("Freeze", [vm], notice=notice, duration_in_seconds=5)
         with Writer(write) as writer:
             writer.until(20)
             thread = threading.Thread(target=self._work, daemon=True)

@@ -25,7 +25,7 @@ from .tasks import Tasks, method_of
 FOUND, BEGUN = "found", "begun"
 # The kind of a method's error in the record: it is drained or draining, and the VM should be in service again.
 HOLD = "hold"
-# Among the times of a method in the record: since when what it asks is away, and when the first of what the VM served had left.
+# Among the times of a method in the record: since when what it asks is away, which its error says, and when the first of what the VM served had left.
 AWAY, MOVED = "away", "moved"
 # The later, the worse.
 WORSE = (DRAINED, DRAINING, NOT_YET, FAILED)
@@ -64,6 +64,7 @@ class Drain:
         self._handover: t.Mapping[str, str] = {}
         self._notes: list[str] = []
         self._held: str | None = None
+        self._away: set[str] = set()
 
     def run(self) -> Outcome:
         """Take the methods in order. What fails is in the outcome and, where that can be written, in the record.
@@ -158,6 +159,7 @@ class Drain:
             return method.check(self._tasks.machine(order), self._tasks.of(order, self._entry(order)))
         except (DaemonError, NoAnswer) as error:
             # It has answered in this drain.
+            self._away.add(order.id)
             return Answer(DRAINING, str(error))
 
     def _answered(self, order: MethodOrder, answer: Answer, entry: Recorded) -> Answer:
@@ -176,7 +178,7 @@ class Drain:
 
     def _times(self, order: MethodOrder, answer: Answer, entry: Recorded) -> Data:
         """Return the times of a method in the record, with those of its authority."""
-        away = order.away and answer.state == DRAINING
+        away = (order.away or order.id in self._away) and answer.state == DRAINING
         new = {key: self._machine.now() for key, is_so in ((AWAY, away), (MOVED, order.moved)) if is_so and key not in entry.times}
         return {**{key: at for key, at in entry.times.items() if key != AWAY or away}, **new}
 

@@ -112,8 +112,8 @@ class PatroniMethod(Method):
         try:
             view = self._view(machine, task)
             me = view.member(str(task.known.get("member")))
-        except (DaemonError, MethodError) as error:
-            # As after a boot: Patroni is not started yet, or no member again. Its file is still there.
+        except MethodError as error:
+            # As after a boot: it is no member again. Its file is still there.
             return Answer(DRAINING, str(error))
         if not _leader_only(task) and not me.is_out:
             if _file_state(machine, task) == "absent":

@@ -99,11 +99,8 @@ class RedisSentinelMethod(Method):
 
     def check(self, machine: Machine, task: Task) -> Answer:
         redis = self._redis(machine, task)
-        try:
-            own = observe_redis(redis)
-        except DaemonError as error:
-            # After a boot it may not have started yet.
-            return Answer(DRAINING, str(error))
+        # After a boot it may not have started yet: no answer.
+        own = observe_redis(redis)
         if own.role == MASTER:
             under_way = task.known.get("role") == MASTER and task.state in UNDER_WAY_STATES
             return self._follow(machine, task, redis) if under_way else Answer(LOST, "this Redis is master again")

@@ -384,7 +384,9 @@ def test_what_does_not_answer_in_the_middle_is_waited_for_and_nothing_is_put_bac
     method.checks = ["draining", error, error, "drained"]
     for words in (None, str(error), str(error)):
         assert vm.drain(step())[:2] == ("draining", words)
-    assert vm.drain(step()).state == "drained" and method.calls.count("begin") == 1 and vm.phases() == ["draining", "drained"]
+        assert (vm.entry("1-scripted")["error"], "away" in vm.entry("1-scripted")["times"]) == (words, words is not None)
+    assert vm.drain(step()).state == "drained" and vm.entry("1-scripted")["error"] is None and "away" not in vm.entry("1-scripted")["times"]
+    assert method.calls.count("begin") == 1 and vm.phases() == ["draining", "drained"]
     method.checks = [error]
     outcome = vm.drain(step(), late=True, deadline=DEADLINE, verify=True)
     assert outcome[:2] == ("failed", f"Not drained before the deadline {DEADLINE}: {error}")
