@@ -64,7 +64,7 @@ class Drain:
         self._handover: t.Mapping[str, str] = {}
         self._notes: list[str] = []
         self._held: str | None = None
-        self._away: set[str] = set()
+        self._away: dict[str, str] = {}
 
     def run(self) -> Outcome:
         """Take the methods in order. What fails is in the outcome and, where that can be written, in the record.
@@ -122,12 +122,22 @@ class Drain:
             return answer
         except _StoppedAtFinding:
             return Answer(FOUND)
-        except NotYet as error:
-            return Answer(NOT_YET, f"{order.id}: not yet: {str(error)[:LONGEST_MESSAGE]}")
+        except (NotYet, DaemonError, NoAnswer) as error:
+            return self._not_yet(order, error)
         except Exception as error:  # a damaged record, a broken method: it is this drain's failure and must reach the record
             if self._machine.is_lost(error):
                 raise
             return Answer(FAILED, f"{order.id}: {said(error)}")
+
+    def _not_yet(self, order: MethodOrder, error: Exception) -> Answer:
+        """Return that a method waits to begin, or that it is draining: what has answered in this drain is waited for, and something may have been set."""
+        words = f"{order.id}: not yet: {str(error)[:LONGEST_MESSAGE]}"
+        states = (FOUND,) if isinstance(error, NotYet) else (FOUND, BEGUN, DRAINED)
+        if order.answer is None and self._entry(order).state in states:
+            # The next observation begins it again.
+            self._away[order.id] = FOUND
+            return self._judge(Answer(DRAINING, words))
+        return Answer(NOT_YET, words) if isinstance(error, NotYet) else Answer(FAILED, f"{order.id}: {said(error)}")
 
     def _record_answer(self, order: MethodOrder, answer: Answer, is_last: bool) -> Answer:
         try:
@@ -159,7 +169,7 @@ class Drain:
             return method.check(self._tasks.machine(order), self._tasks.of(order, self._entry(order)))
         except (DaemonError, NoAnswer) as error:
             # It has answered in this drain.
-            self._away.add(order.id)
+            self._away[order.id] = BEGUN
             return Answer(DRAINING, str(error))
 
     def _answered(self, order: MethodOrder, answer: Answer, entry: Recorded) -> Answer:
@@ -214,15 +224,6 @@ class Drain:
         return self._phase() not in APPROVED_OR_STARTED and (self._late or self._tasks.has_only(needs))
 
     def _find_and_begin(self, method: Method, order: MethodOrder, must_begin: bool) -> None:
-        try:
-            self._act(method, order, must_begin)
-        except (DaemonError, NoAnswer) as error:
-            # Once it has answered in this drain, it is waited for, as by a check. Before that nothing is known, and nothing was changed.
-            if self._entry(order).state not in (FOUND, BEGUN, DRAINED):
-                raise
-            raise NotYet(str(error))
-
-    def _act(self, method: Method, order: MethodOrder, must_begin: bool) -> None:
         machine, task = self._tasks.machine(order), self._tasks.of(order, self._entry(order), must_begin=must_begin)
         found = method.find(machine, task)
         self._record_finding(order, task.options, found, outside=order.outside or method.outside)
@@ -282,21 +283,17 @@ class Drain:
             self._note_waiting(order, answer.error)
             return
         entry = self._entry(order)
+        state = self._away.get(order.id, BEGUN) if answer.state == DRAINING else answer.state
         held = None if answer.state == FAILED or self._phase() in APPROVED_OR_STARTED else answer.hold
         times = self._times(order, answer, entry)
-        other = (
-            times != entry.times
-            or entry.state != (BEGUN if answer.state == DRAINING else answer.state)
-            or self._other_boot(entry)
-            or (entry.error_kind == HOLD) != bool(held)
-        )
+        other = times != entry.times or entry.state != state or self._other_boot(entry) or (entry.error_kind == HOLD) != bool(held)
         if answer.state == DRAINED and not (is_last or other):
             return
         if answer.state == DRAINING and not other and self._phase() in ("draining", *APPROVED_OR_STARTED):
             return
         method: Data = {
             "id": order.id,
-            "state": BEGUN if answer.state == DRAINING else answer.state,
+            "state": state,
             "boot_id": self._identity.boot_id,
             "error": answer.error or held,
             "error_kind": HOLD if held else None,
