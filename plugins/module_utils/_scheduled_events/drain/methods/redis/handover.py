@@ -39,14 +39,14 @@ def way_to_hand_over(own: Redis, watches: t.Sequence[Watch], task: Task) -> str:
     return COORDINATED if own.coordinates and watches[0].coordinates else GUARDED
 
 
-def wait_for_sentinels(watches: t.Sequence[Watch], task: Task) -> None:
-    """Raise NotYet where the Sentinels would not agree on another master now: writes would be paused for nothing. Once in a drain that is no answer."""
+def wait_for_sentinels(watches: t.Sequence[Watch], task: Task, under_way: bool) -> None:
+    """Raise NotYet where the Sentinels would not agree on another master now: writes would be paused for nothing. Once it is under way that is no answer."""
     tilted, given = [watch.sentinel for watch in watches if watch.tilted], len(task.listed("sentinels"))
     if tilted:
-        raise (NoAnswer if task.known else NotYet)(
+        raise (NoAnswer if under_way else NotYet)(
             f"Sentinel {', '.join(tilted)} is in TILT mode: it stood still, or its clock has jumped, and it does not act for half a minute"
         )
-    if task.known and 2 * len(watches) <= given:
+    if under_way and 2 * len(watches) <= given:
         raise NoAnswer(f"{len(watches)} of {given} Sentinels answer")
 
 

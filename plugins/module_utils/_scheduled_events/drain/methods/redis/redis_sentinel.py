@@ -55,11 +55,12 @@ class RedisSentinelMethod(Method):
             raise MethodError(f"Redis {'.'.join(map(str, own.version))} cannot pause writes (CLIENT PAUSE ... WRITE): it needs Redis 6.2 or later, or Valkey")
         watches = self._watches(machine, task)
         way = handover.way_to_hand_over(own, watches, task) if own.role == MASTER else ""
+        under_way = task.known.get("role") == MASTER and task.state in UNDER_WAY_STATES
         if way:
-            handover.wait_for_sentinels(watches, task)
+            handover.wait_for_sentinels(watches, task, under_way)
         pause = handover.pause_for(watches)
         # What a killed run has begun is not refused any more.
-        if way and not (task.known.get("role") == MASTER and task.state in UNDER_WAY_STATES):
+        if way and not under_way:
             handover.refuse(own, watches, task)
         if way and way != handover.UNDER_WAY:
             handover.refuse_pause(own, pause, task)
