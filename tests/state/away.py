@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 import typing as t
@@ -25,8 +24,8 @@ class Away:
     """A drain of one VM that is never approved, under a writer."""
 
     def __init__(
-        self, lab: Lab, vm: str, leave: t.Callable[[], object], come_back: t.Callable[[], object], write: t.Callable[[int], None], state: str,
-        notice: int = 900,
+        self, lab: Lab, vm: str, leave: t.Callable[[], object], come_back: t.Callable[[], object], write: t.Callable[[int], None],
+        state: str = "found", notice: int = 900,
     ) -> None:  # fmt: skip
         """C(leave) is called as soon as the method has this state in the record: "found" is before its first step, "begun" is after it."""
         self._lab, self._vm, self._leave, self._come_back, self._state = lab, vm, leave, come_back, state
@@ -86,13 +85,11 @@ class Away:
     def verdict(self, what: str, present: t.Collection[int]) -> None:
         """Tell the row of docs/figures.md, and let nothing be put back or lost."""
         lost, pause = self.writer.lost(present), self.writer.longest_pause()
-        printed = dict.fromkeys(re.findall(r"[^\n\"]*not yet[^\n\"]*|[^\n\"]*no answer[^\n\"]*", self.output))
         print(
             f"state: away: {what}: said {self.said}, {len(lost)} of {len(self.writer.acknowledged)} lost, longest pause {pause:.1f} s, {' '.join(self.phases)} "
             f"after {self.took:.0f} s, attempts {self.attempts}, then {self.ends}",
             flush=True,
         )
-        print("PRINTED", list(printed)[:12], flush=True)
         assert self.was_away, "it has never begun"
         assert (self.phases, self.attempts, lost) == (STRAIGHT, 1, set()), (self.said, self.output[-6000:])
 
