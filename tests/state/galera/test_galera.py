@@ -13,6 +13,7 @@ import pathlib
 import typing as t
 
 import pytest
+from away import Away, standing_still
 from galera.cluster import NODES, Arbitrator, Client, Cluster, socket, unit, until
 from impact import Impact, freeze, thaw
 from killed import kill_when
@@ -276,3 +277,11 @@ def test_a_second_run_changes_nothing(cluster: Cluster, lab: Lab) -> None:
     lab.simulator.ask("POST", f"/events/{event_id}/cancel")
     lab.respond(respond_wait=True)
     assert cluster.in_step("n1")
+
+
+@pytest.mark.full
+def test_the_other_nodes_are_away_in_the_middle(cluster: Cluster, lab: Lab) -> None:
+    others = standing_still(lambda: [process for node in NODES[1:] for process in cluster.processes_of(node)])
+    away = Away(lab, "vm1", *others, Client("n1", NODES))
+    until(lambda: all(cluster.in_step(node) and cluster.size(node) == 3 for node in NODES), "all are in step")
+    away.verdict("galera, the two other nodes", cluster.present("n1"))

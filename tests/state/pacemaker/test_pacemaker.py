@@ -12,6 +12,7 @@ import time
 import typing as t
 
 import pytest
+from away import Away, standing_still
 from impact import Impact, freeze, thaw
 from lab.lab import Lab
 from pacemaker.cluster import OUTSIDE, Cluster
@@ -237,3 +238,24 @@ def test_where_azures_own_agent_is_the_drain_is_refused(cluster: Cluster, lab: L
         said = lab.respond(code=None)
     assert "the cluster handles Azure's events itself (resource azure-events)" in said
     assert (cluster.where("d1"), lab.simulator.approvals()) == (["vm1"], [])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("state", ["found", "begun"])
+def test_its_own_daemons_are_away_in_the_middle(state: str, cluster: Cluster, lab: Lab) -> None:
+    """Pacemaker of the VM stands still; Corosync goes on, so that the node stays a member."""
+    node, seen = cluster.nodes["vm1"], []
+
+    def pacemaker() -> list[int]:
+        names = {one: pathlib.Path(f"/proc/{one}/comm").read_text().strip() for one in node.processes()}
+        return [one for one, name in names.items() if name.startswith("pacemaker")]
+
+    def runs(number: int) -> None:
+        if not cluster.where("d1"):
+            raise RuntimeError("it runs nowhere")
+        seen.append(number)
+
+    away = Away(lab, "vm1", *standing_still(pacemaker), runs, state)
+    cluster.settle()
+    away.verdict(f"pacemaker, Pacemaker of the VM itself, {state}", seen)
+    assert (cluster.where("d1"), cluster.configuration()) == (["vm1"], {})

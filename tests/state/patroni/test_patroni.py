@@ -14,6 +14,7 @@ import time
 import typing as t
 
 import pytest
+from away import Away, standing_still
 from impact import Impact, freeze, thaw
 from lab.lab import Lab
 from lab.watcher import Watcher
@@ -408,3 +409,18 @@ def test_killed_between_two_steps_and_run_again(cluster: Cluster, tmp_path: path
     assert cluster.leader() not in ("", leader) and tags(cluster)[leader].get("nosync")
     go(vm.undo, "undone")
     assert tags(cluster) == before and not (member.config / FILE).exists()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("what", ["its REST API", "the store"])
+@pytest.mark.parametrize("state", ["found", "begun"])
+def test_what_is_asked_is_away_in_the_middle(state: str, what: str, cluster: Cluster, lab: Lab) -> None:
+    leader = cluster.leader()
+    asked = [cluster.members[leader].process] if what == "its REST API" else list(cluster.etcds.values())
+    cluster.sql("TRUNCATE written")
+    rows = Rows([one.host for one in cluster.members.values()], lab.folder)
+    away = Away(lab, leader, *standing_still(lambda: [one.pid for one in asked if one]), rows.write, state)
+    rows.close()
+    cluster.settle()
+    away.verdict(f"patroni, {what}, {state}", {int(line) for line in cluster.sql("SELECT number FROM written").split()})
+    assert not (cluster.members[leader].config / FILE).exists()

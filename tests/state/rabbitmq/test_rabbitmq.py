@@ -11,6 +11,7 @@ import time
 import typing as t
 
 import pytest
+from away import Away, standing_still
 from impact import Impact, freeze, thaw
 from killed import drained, kill_when
 from lab.lab import Lab
@@ -236,4 +237,13 @@ def test_a_second_run_changes_nothing(cluster: Cluster, lab: Lab) -> None:
     assert lab.records("vm1")[0]["methods"] == [before] and cluster.in_maintenance() == {"r1@host"}
     lab.simulator.ask("POST", f"/events/{event_id}/cancel")
     lab.respond(respond_wait=True)
+    assert cluster.in_maintenance() == set()
+
+
+@pytest.mark.full
+def test_the_other_nodes_are_away_in_the_middle(cluster: Cluster, lab: Lab) -> None:
+    others = standing_still(lambda: [process for node in NODES[1:] for process in cluster.processes_of(node)])
+    away = Away(lab, "vm1", *others, Publisher(cluster))
+    until(lambda: len(cluster.online()) == 3, "all replicas are back")
+    away.verdict("rabbitmq, the two other nodes", cluster.messages())
     assert cluster.in_maintenance() == set()

@@ -15,6 +15,7 @@ import threading
 import typing as t
 
 import pytest
+from away import Away, standing_still
 from impact import Impact
 from killed import drained, kill_when
 from lab.lab import Lab
@@ -421,3 +422,14 @@ def test_valkey_coordinates_the_failover(tmp_path: pathlib.Path) -> None:
                 assert b"COORDINATED" in asked[0][0] and (proxies.redis.pauses() == []) is asked[0][1].endswith(b"+OK\r\n"), asked
     finally:
         cluster.close()
+
+
+@pytest.mark.full
+def test_all_sentinels_are_away_in_the_middle(cluster: Cluster, lab: Lab) -> None:
+    client = Client(cluster)
+    sentinels = standing_still(lambda: [vm.processes()[1] for vm in cluster.vms.values()])
+    away = Away(lab, cluster.master(), *sentinels, client.write)
+    client.close()
+    cluster.settle(120)
+    away.verdict("redis_sentinel, all Sentinels", cluster.present())
+    assert unchanged(cluster)

@@ -15,6 +15,7 @@ import time
 import typing as t
 
 import pytest
+from away import Away
 from impact import Impact, freeze, thaw
 from killed import kill_when
 from lab.lab import Lab
@@ -382,3 +383,22 @@ def test_a_controller_that_is_away_is_waited_for(cluster: Cluster, lab: Lab, how
     assert recovered(lab, "vm1") and reboot.hit == []
     in_service(cluster, "vm1")
     print(f"state: slurm: controller {how}: a run waits {took:.1f} s, no attempt used, and the next one drains", flush=True)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("state", ["found", "begun"])
+def test_the_controller_is_away_in_the_middle(state: str, cluster: Cluster, lab: Lab) -> None:
+    """A job is what was acknowledged: slurmctld has taken it. No other is submitted."""
+    job = cluster.submit(900, node="vm1", ends="waited")
+    until(lambda: cluster.log("begun"), "it runs")
+    began = time.monotonic()
+
+    def tick(_number: int) -> None:
+        # The job ends after slurmctld is back.
+        if time.monotonic() > began + 40:
+            cluster.end("waited")
+
+    away = Away(lab, "vm1", lambda: cluster.stop("slurmctld"), cluster.start_controller, tick, state)
+    away.verdict(f"slurm, slurmctld, {state}", away.writer.acknowledged)
+    assert job in cluster.log("ended") and cluster.log("killed") == []
+    in_service(cluster, "vm1")

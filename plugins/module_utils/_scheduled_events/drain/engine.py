@@ -25,7 +25,7 @@ from .tasks import Tasks, method_of
 FOUND, BEGUN = "found", "begun"
 # The kind of a method's error in the record: it is drained or draining, and the VM should be in service again.
 HOLD = "hold"
-# Among the times of a method in the record: since when what it asks is away, and when the first of what the VM served had left.
+# Among the times of a method in the record: since when what it asks is away, which its error says, and when the first of what the VM served had left.
 AWAY, MOVED = "away", "moved"
 # The later, the worse.
 WORSE = (DRAINED, DRAINING, NOT_YET, FAILED)
@@ -64,6 +64,7 @@ class Drain:
         self._handover: t.Mapping[str, str] = {}
         self._notes: list[str] = []
         self._held: str | None = None
+        self._away: dict[str, str] = {}
 
     def run(self) -> Outcome:
         """Take the methods in order. What fails is in the outcome and, where that can be written, in the record.
@@ -121,12 +122,22 @@ class Drain:
             return answer
         except _StoppedAtFinding:
             return Answer(FOUND)
-        except NotYet as error:
-            return Answer(NOT_YET, f"{order.id}: not yet: {str(error)[:LONGEST_MESSAGE]}")
+        except (NotYet, DaemonError, NoAnswer) as error:
+            return self._not_yet(order, error)
         except Exception as error:  # a damaged record, a broken method: it is this drain's failure and must reach the record
             if self._machine.is_lost(error):
                 raise
             return Answer(FAILED, f"{order.id}: {said(error)}")
+
+    def _not_yet(self, order: MethodOrder, error: Exception) -> Answer:
+        """Return that a method waits to begin, or that it is draining: what has answered in this drain is waited for, and something may have been set."""
+        words = f"{order.id}: not yet: {str(error)[:LONGEST_MESSAGE]}"
+        states = (FOUND,) if isinstance(error, NotYet) else (FOUND, BEGUN, DRAINED)
+        if order.answer is None and self._entry(order).state in states:
+            # The next observation begins it again.
+            self._away[order.id] = FOUND
+            return self._judge(Answer(DRAINING, words))
+        return Answer(NOT_YET, words) if isinstance(error, NotYet) else Answer(FAILED, f"{order.id}: {said(error)}")
 
     def _record_answer(self, order: MethodOrder, answer: Answer, is_last: bool) -> Answer:
         try:
@@ -145,26 +156,20 @@ class Drain:
         if order.answer is not None:
             return self._answered(order, order.answer, entry)
         method = method_of(order, self._machine.system)
-        begins_again = entry.state == BEGUN and self._other_boot(entry) and not self._order.verify
-        if entry.state not in (BEGUN, DRAINED):
+        if entry.state not in (BEGUN, DRAINED) or (entry.state == BEGUN and self._other_boot(entry) and not self._order.verify):
             self._begin(method, order)
-        answer = (self._again if begins_again else self._check)(method, order)
-        return self._again(method, order) if answer.state == LOST else answer
-
-    def _again(self, method: Method, order: MethodOrder) -> Answer:
-        """Begin once more what has begun in this drain, and look."""
-        try:
+        answer = self._check(method, order)
+        if answer.state == LOST:
             self._begin(method, order)
-        except (DaemonError, NoAnswer) as error:
-            # It has answered in this drain.
-            return Answer(DRAINING, str(error))
-        return self._check(method, order)
+            answer = self._check(method, order)
+        return answer
 
     def _check(self, method: Method, order: MethodOrder) -> Answer:
         try:
             return method.check(self._tasks.machine(order), self._tasks.of(order, self._entry(order)))
         except (DaemonError, NoAnswer) as error:
             # It has answered in this drain.
+            self._away[order.id] = BEGUN
             return Answer(DRAINING, str(error))
 
     def _answered(self, order: MethodOrder, answer: Answer, entry: Recorded) -> Answer:
@@ -183,7 +188,7 @@ class Drain:
 
     def _times(self, order: MethodOrder, answer: Answer, entry: Recorded) -> Data:
         """Return the times of a method in the record, with those of its authority."""
-        away = order.away and answer.state == DRAINING
+        away = (order.away or order.id in self._away) and answer.state == DRAINING
         new = {key: self._machine.now() for key, is_so in ((AWAY, away), (MOVED, order.moved)) if is_so and key not in entry.times}
         return {**{key: at for key, at in entry.times.items() if key != AWAY or away}, **new}
 
@@ -278,21 +283,17 @@ class Drain:
             self._note_waiting(order, answer.error)
             return
         entry = self._entry(order)
+        state = self._away.get(order.id, BEGUN) if answer.state == DRAINING else answer.state
         held = None if answer.state == FAILED or self._phase() in APPROVED_OR_STARTED else answer.hold
         times = self._times(order, answer, entry)
-        other = (
-            times != entry.times
-            or entry.state != (BEGUN if answer.state == DRAINING else answer.state)
-            or self._other_boot(entry)
-            or (entry.error_kind == HOLD) != bool(held)
-        )
+        other = times != entry.times or entry.state != state or self._other_boot(entry) or (entry.error_kind == HOLD) != bool(held)
         if answer.state == DRAINED and not (is_last or other):
             return
         if answer.state == DRAINING and not other and self._phase() in ("draining", *APPROVED_OR_STARTED):
             return
         method: Data = {
             "id": order.id,
-            "state": BEGUN if answer.state == DRAINING else answer.state,
+            "state": state,
             "boot_id": self._identity.boot_id,
             "error": answer.error or held,
             "error_kind": HOLD if held else None,

@@ -104,6 +104,9 @@ class GaleraMethod(Method):
         return f"would {' and '.join(does)}; {size - 1} of {size} nodes would stay" if does else "would leave it as it is"
 
     def begin(self, machine: Machine, task: Task) -> None:
+        # Others that have stood still since they answered need this node to form a majority again: without it they wait for it, however long its event is.
+        if task.present["reject"] == "NONE" and (missing := _sync(machine, task)):
+            raise NoAnswer(missing)
         if is_true(task.options["reject_queries"]) and task.present["reject"] == "NONE":
             _ask(machine, task, SET_REJECT["ALL"])
         if _ran(task.present["units"]):
@@ -163,7 +166,7 @@ def _refuse_if_needed(node: _Node, machine: Machine, task: Task) -> _Node:
     if not node.is_node:
         raise MethodError("the server is no node of a Galera cluster; drain it with method service")
     if words := _no_majority(node):
-        raise MethodError(words)
+        raise (NoAnswer if task.known else MethodError)(words)
     # One of ours that a reboot has started, or that refuses queries already, need not be in step to leave again.
     if not task.known and (missing := node.missing or (_sync(machine, task) if node.reject == "NONE" else "")):
         raise NotYet(missing)

@@ -31,7 +31,7 @@ FENCING = "stonith:"
 IDLE = "S_IDLE"
 
 
-class NotRunning(MethodError):
+class NotRunning(NoAnswer):
     """Pacemaker does not run on this VM, or not yet."""
 
 

@@ -79,11 +79,8 @@ class PacemakerMethod(Method):
 
     def check(self, machine: Machine, task: Task) -> Answer:
         pacemaker = Pacemaker(machine)
-        try:
-            seen, node = _look(pacemaker, task)
-        except NotRunning as error:
-            # As after a boot, until it is up.
-            return Answer(DRAINING, str(error))
+        # After a boot it may not be up yet: no answer.
+        seen, node = _look(pacemaker, task)
         # By the cluster and the settings, too: another VM may have made up the copy that a record was restored from.
         if task.known.get("aside") and seen.azure_agent and task.options["azure_agent"] == "step_aside":
             return Answer(DRAINED, note=ASIDE.format(node=printable(node.name), agent=printable(seen.azure_agent)))

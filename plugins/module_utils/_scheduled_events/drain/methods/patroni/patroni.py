@@ -31,7 +31,8 @@ LONGEST_ANSWER = 200
 PAUSED = "the cluster is paused (patronictl pause): somebody keeps Patroni from acting on purpose. patronictl resume ends it"
 NO_FOLDER = "set config_folder, the folder that Patroni is started with in place of one file, or leader_only: true, which drains no standby"
 # Of POST /switchover: it may have happened, or who may take over has changed. The next look at the cluster tells.
-LOOK_AGAIN = ("switchover status unknown", "leader name does not match", "candidate name does not match with sync_standby")
+# The last one: its store is away.
+LOOK_AGAIN = ("switchover status unknown", "leader name does not match", "candidate name does not match with sync_standby", "into dcs")
 MODES = ("synchronous_mode", "synchronous_mode_strict", "standby_cluster", "failsafe_mode")
 FAILSAFE = ". failsafe_mode is on, and does not help: for it the leader must reach all members of Patroni, and one leaves with this VM"
 
@@ -111,8 +112,8 @@ class PatroniMethod(Method):
         try:
             view = self._view(machine, task)
             me = view.member(str(task.known.get("member")))
-        except (DaemonError, MethodError) as error:
-            # As after a boot: Patroni is not started yet, or no member again. Its file is still there.
+        except MethodError as error:
+            # As after a boot: it is no member again. Its file is still there.
             return Answer(DRAINING, str(error))
         if not _leader_only(task) and not me.is_out:
             if _file_state(machine, task) == "absent":

@@ -10,7 +10,7 @@ import typing as t
 
 from ....host.machine.machine import Machine
 from ....host.system import seconds_between
-from ..method import LONGEST_MESSAGE, MethodError, NotYet, Task
+from ..method import LONGEST_MESSAGE, MethodError, NoAnswer, NotYet, Task
 from .remaining import Remaining, why_not
 from .servers import Copy, Redis, Server, Watch, observe_redis
 
@@ -37,6 +37,17 @@ def way_to_hand_over(own: Redis, watches: t.Sequence[Watch], task: Task) -> str:
     if own.failing_over or any(watch.fails_over or watch.master != task.known.get("master", watch.master) for watch in watches):
         return UNDER_WAY
     return COORDINATED if own.coordinates and watches[0].coordinates else GUARDED
+
+
+def wait_for_sentinels(watches: t.Sequence[Watch], task: Task, under_way: bool) -> None:
+    """Raise NotYet where the Sentinels would not agree on another master now: writes would be paused for nothing. Once it is under way that is no answer."""
+    tilted, given = [watch.sentinel for watch in watches if watch.tilted], len(task.listed("sentinels"))
+    if tilted:
+        raise (NoAnswer if under_way else NotYet)(
+            f"Sentinel {', '.join(tilted)} is in TILT mode: it stood still, or its clock has jumped, and it does not act for half a minute"
+        )
+    if under_way and 2 * len(watches) <= given:
+        raise NoAnswer(f"{len(watches)} of {given} Sentinels answer")
 
 
 def refuse(own: Redis, watches: t.Sequence[Watch], task: Task) -> None:

@@ -11,7 +11,7 @@ import typing as t
 from ....core.types import Data, Values
 from ....host.machine.daemons import Daemon, DaemonError
 from ....host.machine.machine import Machine
-from ..method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task, is_true
+from ..method import DRAINED, DRAINING, FAILED, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NoAnswer, NotYet, Option, Task, is_true
 from ..pasted import word
 from . import handover
 from .remaining import remaining, too_few_sentinels
@@ -55,9 +55,12 @@ class RedisSentinelMethod(Method):
             raise MethodError(f"Redis {'.'.join(map(str, own.version))} cannot pause writes (CLIENT PAUSE ... WRITE): it needs Redis 6.2 or later, or Valkey")
         watches = self._watches(machine, task)
         way = handover.way_to_hand_over(own, watches, task) if own.role == MASTER else ""
+        under_way = task.known.get("role") == MASTER and task.state in UNDER_WAY_STATES
+        if way:
+            handover.wait_for_sentinels(watches, task, under_way)
         pause = handover.pause_for(watches)
         # What a killed run has begun is not refused any more.
-        if way and not (task.known.get("role") == MASTER and task.state in UNDER_WAY_STATES):
+        if way and not under_way:
             handover.refuse(own, watches, task)
         if way and way != handover.UNDER_WAY:
             handover.refuse_pause(own, pause, task)
@@ -97,11 +100,8 @@ class RedisSentinelMethod(Method):
 
     def check(self, machine: Machine, task: Task) -> Answer:
         redis = self._redis(machine, task)
-        try:
-            own = observe_redis(redis)
-        except DaemonError as error:
-            # After a boot it may not have started yet.
-            return Answer(DRAINING, str(error))
+        # After a boot it may not have started yet: no answer.
+        own = observe_redis(redis)
         if own.role == MASTER:
             under_way = task.known.get("role") == MASTER and task.state in UNDER_WAY_STATES
             return self._follow(machine, task, redis) if under_way else Answer(LOST, "this Redis is master again")
@@ -170,14 +170,17 @@ class RedisSentinelMethod(Method):
 
     def _watches(self, machine: Machine, task: Task) -> list[Watch]:
         """Return what each Sentinel that answers knows. Raise MethodError where none does."""
-        found, failures = [], []
+        found: list[Watch] = []
+        failures: list[Exception] = []
         for address in task.listed("sentinels"):
             try:
                 found.append(observe_sentinel(self._sentinel(machine, task, str(address)), str(task.options["master"])))
             except (DaemonError, MethodError) as error:
-                failures.append(str(error))
+                failures.append(error)
         if not found:
-            raise MethodError(f"no Sentinel answers: {'; '.join(failures) or 'the option sentinels is empty'}"[:LONGEST_MESSAGE])
+            why = "; ".join(map(str, failures)) or "the option sentinels is empty"
+            away = failures and all(isinstance(error, DaemonError) for error in failures)
+            raise (NoAnswer if away else MethodError)(f"no Sentinel answers: {why}"[:LONGEST_MESSAGE])
         return found
 
     def _unaware(self, machine: Machine, task: Task, own: Redis, share: float = 0.0) -> tuple[str, list[Watch]]:
@@ -250,13 +253,21 @@ class RedisSentinelMethod(Method):
                     break
                 if handover.is_over(machine, began, handover.FOLLOW_SECONDS):
                     says = "; ".join(f"{sentinel} says {address}" for sentinel, address in named.items()) or "none answers"
-                    raise MethodError(f"the Sentinels have not agreed on another master within {handover.FOLLOW_SECONDS} s: {says}")
+                    kind = NoAnswer if len(named) < len(task.finding.get("sentinels") or ()) or self._are_tilted(machine, task) else MethodError
+                    raise kind(f"the Sentinels have not agreed on another master within {handover.FOLLOW_SECONDS} s: {says}")
                 time.sleep(handover.LOOK_AGAIN_SECONDS)
         except MethodError as error:
             redis.ask(("FAILOVER", "ABORT"), ("CLIENT", "UNPAUSE"))
-            return Answer(FAILED, str(error))
+            # Those that are away, or were right now, are asked again once they act. Until then the guard stays: they may have read the order.
+            return Answer(LOST if isinstance(error, NoAnswer) else FAILED, str(error))
         handover.settle(redis, task)
         return Answer(DRAINING, "it has handed over, and becomes a replica")
+
+    def _are_tilted(self, machine: Machine, task: Task) -> bool:
+        try:
+            return any(watch.tilted for watch in self._watches(machine, task))
+        except MethodError:
+            return True
 
     def _named(self, machine: Machine, task: Task) -> dict[str, str]:
         """Return the master that each Sentinel gives to clients, of those that answered before."""

@@ -124,6 +124,8 @@ class Watch(t.NamedTuple):
     down_after: int
     """After how many milliseconds without an answer it calls a server down; -1 where it does not say so."""
     copies: t.Sequence[Copy]
+    tilted: bool
+    """Whether it does not act for half a minute, as after it stood still: it takes an order for a failover, and begins it later."""
     no_quorum: str
     """What it says of the quorum, where that is not reached."""
     coordinates: bool
@@ -161,13 +163,14 @@ def observe_redis(server: Server) -> Redis:
 
 def observe_sentinel(server: Server, name: str) -> Watch:
     """Return what a Sentinel knows of a master. Raise DaemonError, or MethodError where it does not know the master."""
-    master, copies, others, address, quorum, info = server.ask(
+    master, copies, others, address, quorum, info, state = server.ask(
         ("SENTINEL", "MASTER", name),
         ("SENTINEL", "REPLICAS", name),
         ("SENTINEL", "SENTINELS", name),
         ("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name),
         ("SENTINEL", "CKQUORUM", name),
         ("INFO", "server"),
+        ("INFO", "sentinel"),
     )
     about = _pairs(server, master)
     return Watch(
@@ -180,6 +183,7 @@ def observe_sentinel(server: Server, name: str) -> Watch:
         quorum=_whole(about.get("quorum")),
         down_after=_whole(about.get("down-after-milliseconds")),
         copies=[Copy(_of(server, one), one.get("runid", ""), one.get("slave-priority", ""), _down(one)) for one in _listed(server, copies)],
+        tilted=_info(server, state).get("sentinel_tilt") == "1",
         no_quorum="" if isinstance(quorum, str) and quorum.startswith("OK") else said(quorum),
         coordinates=_coordinates(_info(server, info)),
     )

@@ -11,7 +11,7 @@ from ....core.printable_text import printable
 from ....core.types import Data, Values
 from ....host.machine.machine import Machine
 from ....host.system import seconds_between
-from ..method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NotYet, Option, Task
+from ..method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, NoAnswer, NotYet, Option, Task
 from .node import ADDRESS, NODE_NAME, Job, Node, Slurm
 
 MOST_JOBS = 10
@@ -63,7 +63,7 @@ class SlurmMethod(Method):
             answers = [_checked(machine, task, node) for node in _nodes(machine, task)]
         except NotYet as error:
             # A controller that is restarted has lost nothing.
-            return Answer(DRAINING, str(error))
+            raise NoAnswer(str(error))
         return min(answers, key=lambda answer: (LOST, DRAINING, DRAINED).index(answer.state))
 
     def undo(self, machine: Machine, task: Task) -> Answer:

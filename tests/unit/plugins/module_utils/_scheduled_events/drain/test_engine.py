@@ -384,7 +384,9 @@ def test_what_does_not_answer_in_the_middle_is_waited_for_and_nothing_is_put_bac
     method.checks = ["draining", error, error, "drained"]
     for words in (None, str(error), str(error)):
         assert vm.drain(step())[:2] == ("draining", words)
-    assert vm.drain(step()).state == "drained" and method.calls.count("begin") == 1 and vm.phases() == ["draining", "drained"]
+        assert (vm.entry("1-scripted")["error"], "away" in vm.entry("1-scripted")["times"]) == (words, words is not None)
+    assert vm.drain(step()).state == "drained" and vm.entry("1-scripted")["error"] is None and "away" not in vm.entry("1-scripted")["times"]
+    assert method.calls.count("begin") == 1 and vm.phases() == ["draining", "drained"]
     method.checks = [error]
     outcome = vm.drain(step(), late=True, deadline=DEADLINE, verify=True)
     assert outcome[:2] == ("failed", f"Not drained before the deadline {DEADLINE}: {error}")
@@ -398,9 +400,43 @@ def test_what_does_not_answer_when_it_begins_again_is_waited_for_too(vm, method,
     method.checks = ["draining", *([Answer("lost", "x")] if again == "lost" else []), "drained"]
     vm.drain(step())
     method.on_begin, vm.boot = away, vm.boot if again == "lost" else "another"
-    assert vm.drain(step())[:2] == ("draining", "127.0.0.1:8008 does not answer")
+    assert vm.drain(step())[:2] == ("draining", "1-scripted: not yet: 127.0.0.1:8008 does not answer")
     method.on_begin = lambda machine, task: None
     assert vm.drain(step()).state == "drained" and vm.record()["attempts"] == 1
+
+
+def scripted(*answers):
+    """Return a function that raises or returns each of these in turn."""
+    left = list(answers)
+
+    def act(_machine, _task):
+        said = left.pop(0)
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+    return act
+
+
+@pytest.mark.parametrize("error", [DaemonError("127.0.0.1:8008 does not answer"), NoAnswer("the client was ended after 10 s")])
+def test_what_does_not_answer_at_its_begin_is_waited_for_and_begun_again(vm, method, error):
+    method.on_begin = scripted(error, None)
+    # It has answered in this drain, so the question before the step is waited for, too.
+    method.find = scripted({}, error, error, {})
+    said = ("draining", f"1-scripted: not yet: {error}")
+    for _observation in range(2):
+        assert vm.drain(step(), deadline="2099-11-21T20:55:00Z")[:2] == said
+    # Something may have been set: the VM counts as out, with no kind of blocker.
+    entry = vm.entry("1-scripted")
+    assert (entry["error"], entry["state"], vm.record()["blocker"], vm.record()["attempts"], vm.phases()) == (said[1], "found", None, 1, ["draining"])
+    assert vm.drain(step(), late=True, deadline=DEADLINE)[:2] == ("failed", f"Not drained before the deadline {DEADLINE}: {said[1]}")
+    method.find = scripted({})
+    assert vm.drain(step()).state == "drained" and method.calls == ["begin", "begin", "check"]
+
+
+def test_what_has_never_answered_is_refused(vm, method):
+    method.find = scripted(NoAnswer("the client was ended after 10 s"))
+    assert vm.drain(step())[:2] == ("failed", "1-scripted: the client was ended after 10 s")
 
 
 def test_no_reason_is_said_to_be_none(vm, method):

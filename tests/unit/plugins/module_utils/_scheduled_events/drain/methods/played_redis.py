@@ -125,11 +125,13 @@ class PlayedSentinel:
         self.coordinated: bytes = UNKNOWN_WORD
         self.on_failover: t.Callable[[], t.Any] = lambda: None
         self.address: str | None = None
-        self.unknown = False
+        self.unknown = self.tilted = False
 
     def answer(self, words: list[str]) -> bytes:
         if words == ["INFO", "server"]:
             return bulk(f"# Server\r\n{self.about}run_id:{'e' * 40}\r\n")
+        if words == ["INFO", "sentinel"]:
+            return bulk(f"# Sentinel\r\nsentinel_masters:1\r\nsentinel_tilt:{int(self.tilted)}\r\nsentinel_tilt_since_seconds:{28 if self.tilted else -1}\r\n")
         assert words[0] == "SENTINEL" and words[2] == "mymaster", words
         if self.unknown:
             return b"*-1\r\n" if words[1].startswith("GET") else NO_MASTER

@@ -124,11 +124,25 @@ IN_AZURE = {"db1": "vm_0", "db2": "vm_1", "db3": "vm_2"}
 def test_it_refuses_queries_then_stops_and_comes_back(vm, server, services):
     assert vm.drain(node()).state == "drained"
     assert vm.entry("1-galera")["before"] == {"node": "n1", "size": 3, "reject": "NONE", "units": {UNIT: "active"}}
-    assert server.asked == [method.SEEN, method.IN_STEP, method.SEEN, "SET GLOBAL wsrep_reject_queries=ALL"] and services.calls == [("stop", [UNIT])]
+    assert server.asked == [method.SEEN, method.IN_STEP, method.SEEN, method.IN_STEP, "SET GLOBAL wsrep_reject_queries=ALL"] and services.calls == [
+        ("stop", [UNIT])
+    ]
     assert vm.drain(node()).state == "drained" and len(services.calls) == 1
     assert vm.undo(node()).state == "undone"
     assert services.calls == [("stop", [UNIT]), ("start", [UNIT])] and server.asked[-2:] == [method.SEEN, method.IN_STEP]
     assert vm.undo(node()).state == "undone" and len(services.calls) == 2
+
+
+def test_others_that_are_away_right_before_its_step_are_waited_for(vm, server, services, monkeypatch):
+    far, answers = "2099-11-21T20:55:00Z", [CommandResult(0, "", ""), NOT_PREPARED, CommandResult(0, "", "")]
+    monkeypatch.setattr(FakeServer, "sync", property(lambda _self: answers.pop(0), lambda _self, _value: None), raising=False)
+    outcome = vm.drain(node(), deadline=far)
+    assert outcome.state == "draining" and outcome.error.startswith("1-galera: not yet: not in step with the others: ")
+    server.status = "non-Primary"
+    assert vm.drain(node(), deadline=far)[:2] == ("draining", "1-galera: not yet: n1 is in a non-Primary component: the cluster has no majority here")
+    assert server.sets() == [] and services.calls == []
+    server.status = "Primary"
+    assert vm.drain(node(), deadline=far).state == "drained" and services.calls == [("stop", [UNIT])]
 
 
 def test_without_reject_queries_it_is_only_stopped(vm, server, services):

@@ -649,8 +649,6 @@ ANSWERS = [
      "crm_simulate ended with exit code 66: crm_simulate: CIB query failed: Input file not available"),
     ("crm_standby", 105, "", "crm_attribute: Could not map name=vm9 to a UUID\n",
      "crm_standby ended with exit code 105: crm_attribute: Could not map name=vm9 to a UUID"),
-    ("crm_attribute", 102, "", NO_CIB + "\n", UNREACHED + "crm_attribute: " + NO_CIB),
-    ("crm_attribute", 124, "", "", "crm_attribute ended with exit code 124: no reason given"),
     ("mktemp", 1, "", "mktemp: failed to create directory via template '/tmp/x': No space left on device\n",
      "mktemp ended with exit code 1: mktemp: failed to create directory via template '/tmp/x': No space left on device"),
 ]  # fmt: skip
@@ -662,6 +660,18 @@ def test_what_a_command_says_is_the_failure(vm, cluster, program, code, output, 
     out = drain(vm)
     assert (out.state, out.error) == ("failed", f"1-pacemaker: {words}")
     assert cluster.live.standby == {}
+
+
+@pytest.mark.parametrize(("code", "errors", "words"), [
+    (102, NO_CIB + "\n", UNREACHED + "crm_attribute: " + NO_CIB),
+    (124, "", "crm_attribute ended with exit code 124: no reason given"),
+])  # fmt: skip
+def test_a_cluster_that_has_answered_and_is_away_is_waited_for(vm, cluster, code, errors, words):
+    cluster.answers["crm_attribute"] = CommandResult(code, "", errors)
+    out = drain(vm, deadline="2099-11-21T20:55:00Z")
+    assert (out.state, out.error, cluster.live.standby) == ("draining", f"1-pacemaker: not yet: {words}", {})
+    del cluster.answers["crm_attribute"]
+    assert drain(vm).state in ("draining", "drained") and ("forever", "vm1") in cluster.live.standby
 
 
 def test_a_dry_run_that_fails_leaves_no_file(vm, cluster):

@@ -242,6 +242,8 @@ def test_a_leader_that_is_still_stopping_is_not_asked_twice(scene):
         (503, "Switchover status unknown"),
         (412, "leader name does not match"),
         (412, "candidate name does not match with sync_standby"),
+        # The store is away.
+        (503, "failed to write switchover key into DCS"),
     ],
 )
 def test_after_an_answer_that_says_little_the_cluster_is_looked_at(scene, status, words):
@@ -260,7 +262,6 @@ def test_after_an_answer_that_says_little_the_cluster_is_looked_at(scene, status
         (412, "candidate does not exists"),
         (400, "Switchover is possible only to a specific candidate in a paused state"),
         (422, "Cannot schedule switchover in the past"),
-        (503, "failed to write switchover key into DCS"),
         (503, "Switchover failed"),
         (400, "<!DOCTYPE HTML>\n<html>"),
     ],
