@@ -12,7 +12,8 @@ from ..._core import plain_values
 from ..._core.short_forms import suggestion
 from ..._core.wrong_input import WrongInput, refuse_unknown
 from ..core.expression import HURTS, SHORT_PAUSE, SHORT_PAUSE_HURTS, Expression, ExpressionError, load_condition
-from .windows import MOST_DAYS, Windows, load_windows, never_open
+from . import zone_data
+from .windows import MOST_DAYS, Windows, have_zones, load_windows, never_open
 
 NAMED: dict[str, list[Data]] = {
     # No VM is interrupted undrained; a database whose others wait for it is so even for seconds.
@@ -97,8 +98,10 @@ class Policy:
 
     @property
     def remarks(self) -> list[str]:
-        """What its conditions compare with, and no event has."""
-        return [f"respond_policy: {rule.decision.name!r}: {text}" for rule in self.rules if rule.when for text in rule.when.remarks]
+        """What its conditions compare with, and no event has; and newer time zone data that do not count."""
+        found = [f"{rule.decision.name!r}: {text}" for rule in self.rules if rule.when for text in rule.when.remarks]
+        older = zone_data.of_controller()[1] if any(have_zones(rule.decision.window) for rule in self.rules) else ""
+        return [f"respond_policy: {text}" for text in (*found, older) if text]
 
 
 def strictest(decisions: Iterable[Decision]) -> Decision:

@@ -18,6 +18,7 @@ from ..._core import plain_values
 from ..._core.short_forms import some, suggestion
 from ..._core.wrong_input import WrongInput
 from ..core import timestamps
+from . import zone_data
 
 FULL_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 DAYS = tuple(day[:3] for day in FULL_DAYS)
@@ -132,7 +133,14 @@ def summary(windows: Windows, now: float) -> Data | None:
     at, opened = next_change(windows, now), are_open(windows, now)
     # All of the rules must be open, so a line for several says so.
     words = "; and ".join("; or ".join(map(str, alternatives)) for alternatives in windows)
-    return {"text": words, "open": opened, "changes": _change(windows, opened, at), "changes_at": None if at is None else timestamps.to_the_second(at)}
+    changes_at = None if at is None else timestamps.to_the_second(at)
+    data = zone_data.of_controller()[0] if have_zones(windows) else None
+    return {"text": words, "open": opened, "changes": _change(windows, opened, at), "changes_at": changes_at, "zone_data": data}
+
+
+def have_zones(windows: Windows) -> bool:
+    """Return whether one of them goes by another clock than UTC."""
+    return any(window.zone is not timezone.utc for alternatives in windows for window in alternatives)
 
 
 def _change(windows: Windows, opened: bool, at: float | None) -> str:

@@ -263,7 +263,8 @@ def explain(event: Values, actions: list[Values], folders: Values) -> list[str]:
         f"Rule {rule['name']!r}: {'drains' if rule['drain'] else 'does not drain'}, approves {str(rule['approve']).replace('_', ' ')}.",
     ]
     if window := event["window"]:
-        lines.append(f"Window for approvals: {window['text']}; {window['changes'] if window['open'] else 'closed, ' + window['changes']}.")
+        data = f" Time zone data: {window['zone_data']}." if window["zone_data"] else ""
+        lines.append(f"Window for approvals: {window['text']}; {window['changes'] if window['open'] else 'closed, ' + window['changes']}.{data}")
     if event["decision"]:
         lines.append(f"Manual override: {event['decision']['text']}.")
     if event["unknown"]:

@@ -16,7 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.wrong_input import WrongInput
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import windows
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import windows, zone_data
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import Decision, load, strictest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 
@@ -176,12 +176,14 @@ def test_operators_read_when_it_opens_and_closes_in_its_zone_and_in_utc() -> Non
         "open": False,
         "changes": "opens Sat 2026-11-28 22:00 Europe/Berlin (2026-11-28 21:00 UTC)",
         "changes_at": "2026-11-28T21:00:00Z",
+        "zone_data": zone_data.of_controller()[0],
     }
     opened = windows.summary(found, moment("2026-11-29T00:00:30Z"))
     assert opened is not None
     assert (opened["open"], opened["changes"]) == (True, "open until Sun 2026-11-29 04:00 Europe/Berlin (2026-11-29 03:00 UTC)")
     utc = windows.summary((windows.load_windows({"from": "01:00", "to": "02:00"}),), moment("2026-11-27T12:00Z"))
     assert utc is not None
+    assert utc["zone_data"] is None
     assert (utc["text"], utc["changes"]) == ("every day from 01:00 to 02:00 UTC", "opens 2026-11-28 01:00 UTC")
     past, always = (windows.summary((windows.load_windows(one),), moment("2026-11-27T12:00Z")) for one in ({"only_dates": "2025-01-01"}, {}))
     assert past is not None
