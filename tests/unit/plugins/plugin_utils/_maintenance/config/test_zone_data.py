@@ -17,14 +17,7 @@ REMARK = "the time zones of windows are those of the system's data 2025b; the ne
 
 
 @pytest.mark.parametrize(
-    ("line", "system"),
-    [
-        ("# version 2025b\n", "2025b"),
-        ("# tzdb 2025b", zone_data.UNKNOWN),
-        ("", zone_data.UNKNOWN),
-        (None, zone_data.UNKNOWN),
-        ("# version \xe4", zone_data.UNKNOWN),
-    ],
+    ("line", "system"), [("# version 2025b\n", "2025b"), *((odd, zone_data.UNKNOWN) for odd in ("# tzdb 2025b", "", None, "# version \xe4"))]
 )
 def test_the_systems_version_is_read_where_its_zones_are(tmp_path: pathlib.Path, line: str | None, system: str) -> None:
     (tmp_path / "zones" / "Etc").mkdir(parents=True)
