@@ -340,7 +340,7 @@ def test_a_standby_that_a_person_has_taken_out_stays_out(cluster: Cluster, lab: 
 
 
 @pytest.mark.full
-def test_a_store_without_quorum_is_told(cluster: Cluster, tmp_path: pathlib.Path) -> None:
+def test_a_store_without_quorum_is_waited_for(cluster: Cluster, tmp_path: pathlib.Path) -> None:
     cluster.settle()
     leader = cluster.leader()
     vm = Vm(tmp_path)
@@ -349,9 +349,8 @@ def test_a_store_without_quorum_is_told(cluster: Cluster, tmp_path: pathlib.Path
     event = {**ABOUT, "resources": [leader], "not_before": "2099-01-01T00:00:00Z"}
     with frozen([etcd.pid for etcd in cluster.etcds.values()]):
         outcome = vm.drain(method, event=event)
-    # The request may lie in the store's own queue, so who leads once it runs again is open.
-    to = vm.entry("1-patroni")["before"]["to"]
-    assert outcome.state == "draining" and f"the switchover to {to}: 503 failed to write switchover key into DCS" in str(outcome.error), outcome
+    # The request may lie in the store's own queue, so who leads once it runs again is open: it is looked for, and nothing is put back.
+    assert outcome.state == "draining" and vm.entry("1-patroni")["state"] in ("found", "begun"), outcome
     until(lambda: vm.undo(method, event=event).state == "undone", 60, "undone")
 
 
