@@ -11,6 +11,7 @@ the last line, and counts as neither.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import pathlib
 import re
@@ -32,6 +33,9 @@ SKIPPED = "skipped: "
 FAILED_TEST = re.compile(r"^(?:FAILED|ERROR) \S+.*")
 
 
+# Seconds that a suite has to end, before it is ended.
+PATIENCE = 10.0
+ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 # More do not run side by side, however idle the machine is: each has its memory, its ports and its guests.
 MOST_SUITES = 5
 # Over so many seconds the machine is looked at, and so many processors must have been idle for one more suite. Suites wait in most of their minutes, and not
@@ -109,15 +113,15 @@ class Running:
         return False
 
     def stop(self) -> None:
-        for number, patience in ((signal.SIGTERM, 10), (signal.SIGKILL, 10)):
-            try:
+        """End the suite and all that it has started, what outlives its first process, too."""
+        with contextlib.suppress(ProcessLookupError):
+            for number in (signal.SIGTERM, signal.SIGKILL):
                 os.killpg(self.process.pid, number)
-                self.process.wait(patience)
-                return
-            except ProcessLookupError:
-                return
-            except subprocess.TimeoutExpired:
-                continue
+                patience = time.monotonic() + PATIENCE
+                while time.monotonic() < patience:
+                    self.process.poll()
+                    os.killpg(self.process.pid, 0)
+                    time.sleep(0.1)
 
 
 class Result:
@@ -228,12 +232,20 @@ def run(wanted: list[known.Suite]) -> list[Result]:
     return list(results.values())
 
 
+def end(number: int, _frame: object) -> None:
+    """End. A second signal does not break off the end of what is under way."""
+    for later in ENDS:
+        signal.signal(later, signal.SIG_IGN)
+    sys.exit(f"stopped by {signal.Signals(number).name}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--plus", metavar="N,N", default="0,0", help="passed and failed of an earlier run, to be counted with these")
     parser.add_argument("group", help="test, heavy, lint, or the names of suites with commas between them")
     arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
+    for number in ENDS:
+        signal.signal(number, end)
     LOGS.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     results = run(known.find(arguments.group))

@@ -7,13 +7,15 @@
 from __future__ import annotations
 
 import pathlib
+import subprocess
 import sys
 import time
 import typing as t
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+HERE = pathlib.Path(__file__).resolve().parents[2] / "tools"
+sys.path.insert(0, str(HERE))
 
 import run_suites  # noqa: E402
 import suites  # noqa: E402
@@ -72,6 +74,29 @@ def test_what_hangs_is_ended_with_its_children(tmp_path: pathlib.Path) -> None:
     assert outcome(suite("hangs", f"(sleep 2; touch {tmp_path}/alive) & sleep 60", limit=0.5)) == {"hangs": (0, 1)}
     assert time.monotonic() - began < 30
     time.sleep(2)
+    assert not (tmp_path / "alive").exists()
+
+
+def test_what_outlives_the_first_process_of_a_suite_is_ended_too(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_suites, "PATIENCE", 1.0)
+    assert outcome(suite("stubborn", f"(trap '' TERM; sleep 3; touch {tmp_path}/alive) & sleep 60", limit=0.5)) == {"stubborn": (0, 1)}
+    time.sleep(3)
+    assert not (tmp_path / "alive").exists()
+
+
+def test_a_second_signal_does_not_break_off_the_end(tmp_path: pathlib.Path) -> None:
+    body = f"import sys; sys.path.insert(0, {str(HERE)!r}); import run_suites, suites, pathlib"
+    body += f"; run_suites.LOGS = run_suites.ROOT = pathlib.Path({str(tmp_path)!r})"
+    script = f"(trap '' TERM; touch {tmp_path}/began; sleep 4; touch {tmp_path}/alive) & sleep 60"
+    body += f"; suites.find = lambda _group: [suites.Suite('one', ('/bin/sh', '-c', {script!r}), 60)]; run_suites.PATIENCE = 1.0; run_suites.main()"
+    running = subprocess.Popen([sys.executable, "-c", body, "test"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    while not (tmp_path / "began").exists():
+        time.sleep(0.05)
+    for _twice in range(2):
+        running.terminate()
+        time.sleep(0.3)
+    assert "stopped by SIGTERM" in running.communicate(timeout=20)[0] and running.returncode == 1
+    time.sleep(4)
     assert not (tmp_path / "alive").exists()
 
 
