@@ -54,6 +54,9 @@ def kind(value: Any) -> str:
     if isinstance(value, Mapping):
         return "a dictionary"
     found = plain(value)
+    # An extra variable that is not part of a whole JSON object, and a survey's answer, are text.
+    if isinstance(found, str) and found.lstrip()[:1] in ("[", "{"):
+        return "text (JSON?)"
     return {list: "a list", str: "text", bool: "true or false", type(None): "nothing"}.get(type(found), "a number")
 
 

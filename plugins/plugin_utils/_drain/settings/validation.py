@@ -58,7 +58,8 @@ def problems(
     """
     if not isinstance(methods, (list, tuple)) or not methods:
         kinds = ", ".join(catalogue.built_in(system))
-        words = f"drain_methods must be a list with at least one method, and is {methods}. Methods: {kinds}."
+        given = f"{plain_values.kind(methods)}: " if isinstance(methods, str) else ""
+        words = f"drain_methods must be a list with at least one method, and is {given}{methods}. Methods: {kinds}."
         return [f"{words} To say that nothing needs to be done: [{{method: none}}]."]
     found = []
     for number, given in enumerate(methods, start=1):

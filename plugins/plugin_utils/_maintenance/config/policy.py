@@ -126,6 +126,8 @@ def load(value: Any) -> Policy:
     if isinstance(value, str):
         if "datetime.date(" in value:
             raise WrongInput('respond_policy: put the dates of a window in quotes, such as "2026-12-24": without, ansible-core 2.18 makes text of the policy')
+        if plain_values.kind(value) != "text":
+            raise WrongInput(f"respond_policy: a policy is a name or a list of rules, not {plain_values.kind(value)}")
         if value not in NAMED:
             raise WrongInput(f"there is no policy named {str(value)!r}{suggestion(str(value), NAMED)}; there are {', '.join(NAMED)}, or give a list of rules")
         value = NAMED[str.__str__(value)]

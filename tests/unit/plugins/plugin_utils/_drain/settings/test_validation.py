@@ -34,6 +34,11 @@ def test_what_is_no_list_or_empty_is_no_drain(methods: Any) -> None:
     assert said.startswith("drain_methods must be a list with at least one method") and "[{method: none}]" in said
 
 
+def test_a_list_that_came_as_text_is_called_so() -> None:
+    (said,) = validation.problems('[{"method": "none"}]', [], "linux")
+    assert said.startswith('drain_methods must be a list with at least one method, and is text (JSON?): [{"method": "none"}].')
+
+
 @pytest.mark.parametrize(
     "entry",
     [

@@ -107,6 +107,7 @@ def test_without_jmespath_named_policies_work_and_others_say_in_one_sentence_wha
     [
         ("none", "no policy named 'none'"),
         (7, "a name or a list of rules, not a number"),
+        ('[{"drain": true, "approve": "never"}]', "respond_policy: a policy is a name or a list of rules, not text (JSON?)"),
         ({"drain": True}, "respond_policy: a policy is a name or a list of rules, not a dictionary"),
         ([], "no rules"),
         (["x"], "rule 1"),
