@@ -20,7 +20,7 @@ respond_policy:
   - name: by the calendar
     drain: true
     approve: after_drain
-    window: {{time_zone: Europe/Berlin, from: "00:30", to: 24:00, {dates}}}
+    window: {{time_zone: Europe/Berlin, from: "00:30", to: "24:00", {dates}}}
 """
 
 

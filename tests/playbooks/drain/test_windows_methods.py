@@ -80,7 +80,7 @@ def test_command_tasks_and_none(windows_fleet: WindowsFleet, tmp_path: Path) -> 
         {
             "method": "command",
             "begin": program(words, "leave", f'printf "%s|" "$@" > {home}/began; printf %s "$MAINTENANCE_EVENT_DESCRIPTION" > {home}/said\n'),
-            "check": f"test -e {home}/gone || {{ echo two busy; exit 75; }}",
+            "check": program(words, "look", f"test -e {home}/gone || {{ echo two busy; exit 75; }}\n"),
             "undo": f"rm -f {home}/began",
         }
     ]
