@@ -73,6 +73,7 @@ pods:
 
 import contextlib
 import json
+import os
 import re
 import signal
 import sys
@@ -370,6 +371,8 @@ def main() -> None:
     # Only the address of the settings is asked: a redirect would bring the controller to ask, or to change, whatever the other side names.
     Retry.DEFAULT = Retry(TRIES, redirect=False)
     try:
+        if (file := options["kubeconfig"]) and not os.access(file, os.R_OK):
+            raise ClusterError(0, f"there is no kubeconfig {file} on the controller, or its user may not read it")
         # It asks what the server has, too.
         with at_most(options["timeout"]):
             client = get_api_client(**{key: options[key] for key in ("kubeconfig", "context") if options[key]}).client

@@ -35,7 +35,10 @@ def grouped(faults: Iterable[tuple[str, Iterable[str]]], most: int = 12) -> list
 
 def suggestion(given: str, names: Iterable[str]) -> str:
     """Return the name that was probably meant as a question in brackets, to append to a name; empty where none is similar."""
-    found = difflib.get_close_matches(given, list(names), n=1, cutoff=0.65)
+    known = list(names)
+    longer = [name for name in known if name.startswith(given)] if given else []
+    # The only name that begins so is meant, also where another one has more letters in common: user is username, and not cluster.
+    found = longer if len(longer) == 1 else difflib.get_close_matches(given, known, n=1, cutoff=0.65)
     return f" (did you mean {found[0]}?)" if found else ""
 
 

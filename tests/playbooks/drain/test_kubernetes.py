@@ -151,6 +151,7 @@ REFUSED: dict[str, tuple[dict[str, Any], Any, str]] = {
     "missing": ({"node": "worker9"}, None, "the cluster has no node worker9. Option node says how the cluster names it"),
     "odd": ({"node": "Worker 1/.."}, None, "Worker 1/.. cannot be the name of a node"),
     "context": ({"context": "nothing"}, None, "node context: the API server cannot be asked: CoreException: Could not create API client"),
+    "file": ({"kubeconfig": "/nowhere/config"}, None, "node file: the API server cannot be asked: there is no kubeconfig /nowhere/config on the controller"),
     "gone": ({"context": "gone"}, None, "node gone: the API server cannot be asked: "),
     "forbidden": ({}, None, 'node forbidden: the API server answers 403: nodes "worker1" is forbidden'),
     "ended": ({"context": "ended"}, None, "node ended: the API server answers 401: Unauthorized. Give its user a new token or certificate"),

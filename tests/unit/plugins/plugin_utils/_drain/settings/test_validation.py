@@ -74,6 +74,7 @@ def test_what_is_right_has_no_problems(entry: dict[str, Any]) -> None:
         ({"method": "none", "outside": None}, "outside is wrong"),
         ({"method": "none", "level": 1}, "there is no option level. Options: none."),
         ({**COMMAND, "clustre": "a"}, "there is no option clustre (did you mean cluster?). Options: begin, check, undo, timeout."),
+        ({"method": "silence", "user": "bob"}, "there is no option user (did you mean username?). Options: url,"),
         ({"method": "none", "outsid": True}, "there is no option outsid (did you mean outside?). Options: none."),
         ({"method": "service"}, "names is missing: a list of systemd units"),
         ({"method": "service", "names": []}, "names is wrong: []."),
