@@ -109,7 +109,8 @@ PAGE = 500
 MOST_PODS = 5000
 LONGEST_ANSWER = 16 * 1024 * 1024
 # Seconds after which no further pod is evicted: the rest is for the next look. And asked whether it would be.
-EVICTIONS_WITHIN, TRIED_WITHIN = 20.0, 5.0
+EVICTIONS_WITHIN = 20.0
+TRIED_WITHIN = 5.0
 # Seconds that a run takes at most, however slowly an API server answers: the controller has other VMs to serve.
 WITHIN = 30.0
 # How often a change is tried that somebody else's change has overtaken, and a request that meets no connection, as the client does by itself.

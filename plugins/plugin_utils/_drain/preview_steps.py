@@ -9,7 +9,7 @@ from ...module_utils._scheduled_events.journal.record_schema import NOT_YET
 from .._core.plain_values import flag, items, mapping, text
 from . import answers
 from .doubts import unproven
-from .steps import NO_MORE, Came, Steps
+from .steps import Came, Steps
 
 LONGEST = 900
 
@@ -43,7 +43,7 @@ class PreviewSteps(Steps):
     def _say(self, words: str, method: str = "") -> None:
         self.state["would"].append(printable(f"{self.request['host']}: {method or self._order['id']}: {words}", LONGEST))
 
-    def _answer(self, state: str, error: str | None, hold: str | None = None, judged: Values = NO_MORE) -> None:
+    def _answer(self, state: str, error: str | None, hold: str | None = None, judged: Values | None = None) -> None:
         """Keep why a method would be refused."""
         self._say(f"would be refused: {error}")
         before = self.state["answer"]["error"]

@@ -26,7 +26,6 @@ DRAIN, UNDO = "drain", "undo"
 DONE = {DRAIN: "drained", UNDO: "undone"}
 LONGEST_TIME, LONGEST_OUTPUT = 19, 400
 ENDED = "the tasks of {} ended the host (meta: end_host, end_batch, end_role or end_play); use when: or a block"
-NO_MORE: Values = {}
 NO_COPY = (
     "The record of event {} of {} has no copy on another VM ({}). If this VM is lost with its disk, what was changed outside it has to be put back by hand."
 )
@@ -285,9 +284,9 @@ class Steps:
         self.state.update(action=action, identity=identity, boot_id=self.request["boot_id"] if self.drains else "")
         self._do("act", step)
 
-    def _answer(self, state: str, error: str | None, hold: str | None = None, judged: Values = NO_MORE) -> None:
+    def _answer(self, state: str, error: str | None, hold: str | None = None, judged: Values | None = None) -> None:
         """Record what came of a method that is tasks."""
-        more = {"hold": hold, **{key: judged.get(key) for key in answers.OF_AUTHORITY}}
+        more = {"hold": hold, **{key: (judged or {}).get(key) for key in answers.OF_AUTHORITY}}
         answer = {"state": state, "error": error, **{key: value for key, value in more.items() if value}}
         self._act("last", told={"given": self._options(), "answer": answer} if self.drains else {"answer": answer})
 
