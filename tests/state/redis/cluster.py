@@ -158,6 +158,10 @@ class Cluster:
         """What the Sentinels of these VMs have as replica-priority of the replicas."""
         return {copy[copy.index("slave-priority") + 1] for name in names for copy in self.vms[name].of_sentinel("REPLICAS")}
 
+    def tilted(self, names: t.Iterable[str] = ()) -> list[str]:
+        """Whose Sentinels do not act for half a minute, because they stood still."""
+        return [name for name in names or self.vms if "sentinel_tilt:1" in str(self.vms[name].ask("INFO", "sentinel", port=SENTINEL))]
+
     def settled(self) -> str:
         """What is not yet as it is when nothing has happened for a while; empty where all is."""
         try:

@@ -56,12 +56,12 @@ class RedisSentinelMethod(Method):
         watches = self._watches(machine, task)
         way = handover.way_to_hand_over(own, watches, task) if own.role == MASTER else ""
         under_way = task.known.get("role") == MASTER and task.state in UNDER_WAY_STATES
-        pause = handover.pause_for(watches)
-        # What a killed run has begun is not refused any more. What is refused for good is not waited for.
-        if way and not under_way:
-            handover.refuse(own, watches, task)
         if way:
             handover.wait_for_sentinels(watches, task, under_way)
+        pause = handover.pause_for(watches)
+        # What a killed run has begun is not refused any more.
+        if way and not under_way:
+            handover.refuse(own, watches, task)
         if way and way != handover.UNDER_WAY:
             handover.refuse_pause(own, pause, task)
         if own.role != MASTER and not any(copy.run_id == own.run_id for watch in watches for copy in watch.copies):
