@@ -173,6 +173,8 @@ class Cluster:
                 return f"{master} is no master with all replicas"
             if any(roles[name].get("master_link_status") != "up" for name in self.vms if name != master):
                 return "a replica is not in step"
+            if tilted := self.tilted():
+                return f"the Sentinels of {', '.join(tilted)} do not act"
             for vm in self.vms.values():
                 about, copies = vm.of_sentinel("MASTER"), vm.of_sentinel("REPLICAS")
                 known = dict(zip(about[::2], about[1::2]))
