@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from lab.lab import Lab  # noqa: E402  the folder of tests is no package
 
 # The last commit of each: 1.4.0 was worked on until the components of 2.0 began. 2.4.0 and later are for benchmarks.
-COMMITS = {"1.3.1": "558fee5", "1.4.0": "dd12161", "2.4.0": "5032c54", "2.5.0": "07ad0b15", "2.6.0": "2a3d73b7", "2.7.0": "10f80056"}
+COMMITS = {"1.3.1": "558fee5", "1.4.0": "dd12161", "2.4.0": "5032c54", "2.5.0": "07ad0b15", "2.6.0": "2a3d73b7", "2.7.0": "10f80056", "2.8.0": "23cec818"}
 PARTS = ("galaxy.yml", "meta", "playbooks", "plugins", "roles")
 # Names of settings before version 2.
 TIMING = {"lease_seconds": "claim_seconds"}
