@@ -49,6 +49,9 @@ def _fits(value: int) -> bool:
     return -LARGEST <= value <= LARGEST
 
 
+JSON = "text (JSON?)"
+
+
 def kind(value: Any) -> str:
     """Return what a value is, in words. Core's containers have types of its own."""
     if isinstance(value, Mapping):
@@ -56,7 +59,7 @@ def kind(value: Any) -> str:
     found = plain(value)
     # An extra variable that is not part of a whole JSON object, and a survey's answer, are text.
     if isinstance(found, str) and found.lstrip()[:1] in ("[", "{"):
-        return "text (JSON?)"
+        return JSON
     return {list: "a list", str: "text", bool: "true or false", type(None): "nothing"}.get(type(found), "a number")
 
 

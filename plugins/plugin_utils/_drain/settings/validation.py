@@ -58,7 +58,8 @@ def problems(
     """
     if not isinstance(methods, (list, tuple)) or not methods:
         kinds = ", ".join(catalogue.built_in(system))
-        given = f"{plain_values.kind(methods)}: " if isinstance(methods, str) else ""
+        kind = plain_values.kind(methods)
+        given = f"{kind}: " if kind == plain_values.JSON else ""
         words = f"drain_methods must be a list with at least one method, and is {given}{methods}. Methods: {kinds}."
         return [f"{words} To say that nothing needs to be done: [{{method: none}}]."]
     found = []
