@@ -42,4 +42,5 @@ def test_a_policy_with_a_zone_says_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zone_data, "of_controller", lambda: ("2025b", REMARK))
     rule = {"drain": True, "approve": "after_drain", "window": {"from": "22:00", "to": "04:00"}}
     assert policy.load([rule]).remarks == []
-    assert policy.load([{**rule, "window": {**rule["window"], "time_zone": "Europe/Berlin"}}]).remarks == [f"respond_policy: {REMARK}"]  # type: ignore[dict-item]
+    zone = {**rule["window"], "time_zone": "Europe/Berlin"}  # type: ignore[dict-item]
+    assert policy.load([{**rule, "window": zone}]).remarks == [f"respond_policy: {REMARK}"]
