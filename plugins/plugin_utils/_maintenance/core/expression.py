@@ -142,7 +142,7 @@ def _position(error: Exception) -> int | None:
 
 def comparisons(node: Values) -> Iterator[tuple[str, Any]]:
     """Return the fields of the event itself that are compared with a literal, and the literals."""
-    children = [child for child in node.get("children") or [] if isinstance(child, Mapping)]
+    children = _of_event(node)
     if node.get("type") == "comparator":
         for one, other in (children, reversed(children)):
             if one["type"] == "field" and other["type"] == "literal":
@@ -153,11 +153,12 @@ def comparisons(node: Values) -> Iterator[tuple[str, Any]]:
 
 def root_fields(node: Values) -> list[str]:
     """Return the names that are looked up in the event itself, not in something inside it."""
+    return [str(node.get("value"))] if node.get("type") == "field" else [name for child in _of_event(node) for name in root_fields(child)]
+
+
+def _of_event(node: Values) -> list[Values]:
+    """Return the parts of an expression that are evaluated in the event itself, not in something inside it."""
     kind, children = node.get("type"), node.get("children") or []
-    if kind == "field":
-        return [str(node.get("value"))]
     if kind in ("subexpression", "index_expression", "projection", "value_projection", "filter_projection", "pipe"):
         children = children[:1]
-    if kind == "expref":
-        return []
-    return [name for child in children if isinstance(child, Mapping) for name in root_fields(child)]
+    return [] if kind == "expref" else [child for child in children if isinstance(child, Mapping)]

@@ -228,6 +228,7 @@ def test_a_window_that_has_closed_for_good_is_named(window: Any, closed: bool) -
     ("when", "remarks"),
     [
         ("event_type == 'Reboot' || event_type != 'Live migration' || event_id == 'reboot'", []),
+        ("raw.List[?event_type == 'reboot' && duration_in_seconds < '9']", []),
         ("'reboot' == event_type", ["'reboot'; Azure writes 'Reboot'"]),
         (
             "event_status == 'STARTED' && (event_source != 'user' || resources[?@ == 'Freeze'])",
